@@ -1,0 +1,31 @@
+"""Compositional distributional semantics: from a parsed corpus to the meaning of sentences."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from composita.corpus.corpus import Corpus
+    from composita.store.errors import CompositaError
+
+__all__ = ["CompositaError", "Corpus", "__version__"]
+
+__version__ = "0.1.0"
+
+# Public names are found where they are made when they are first asked for, so that ``import composita`` is quick and
+# loads no library that the task at hand does not need.
+_HOMES = {
+    "CompositaError": "composita.store.errors",
+    "Corpus": "composita.corpus.corpus",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'composita' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,144 @@
+"""Commands that look: ``info``, ``sentences``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from composita.cli.output import (
+    JsonOption,
+    QuietOption,
+    console,
+    human_bytes,
+    print_error,
+    print_facts,
+    print_json,
+    print_table,
+    show_progress,
+)
+from composita.store.errors import CorruptError, UsageError
+
+if TYPE_CHECKING:
+    from composita.corpus.concordance import Occurrence
+    from composita.corpus.describe import Description
+
+RELATIONS_SHOWN = 12
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.command(epilog="Example: composita info corpus --check")(info)
+    app.command(epilog="Example: composita sentences corpus --lemma chase --pos v -n 10")(sentences)
+
+
+def info(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder that composita made.")],
+    check: Annotated[bool, typer.Option("--check", help="Read every file and compare its checksum.")] = False,
+    workers: Annotated[int, typer.Option(help="How many at once; 0 for one on each core.", min=0)] = 0,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Say what a folder holds, where it came from and how big it is."""
+    from composita.store.engine import available_cores
+    from composita.store.folder import Folder
+
+    folder = Folder.open(path, version=None)
+    with show_progress(quiet or json) as progress:
+        if check:
+            problems = folder.verify(progress)
+            for problem in problems:
+                print_error(problem)
+            if problems:
+                raise CorruptError(f"{path}: {len(problems)} of {len(folder.files)} files are not as they were written")
+        if folder.meta["kind"] != "corpus":
+            raise UsageError(f"{path} holds {folder.meta['kind']!r}, which this version of composita cannot describe")
+        from composita.corpus.corpus import Corpus
+        from composita.corpus.describe import describe
+
+        description = describe(Corpus.open(path), workers=workers or available_cores(), progress=progress)
+    if json:
+        print_json(asdict(description) | ({"checked_files": len(folder.files)} if check else {}))
+        return
+    _print_corpus(description)
+    if check:
+        console().print(f"All {len(folder.files)} files are as they were written.")
+
+
+def _print_corpus(found: Description) -> None:
+    length = found.sentence_length
+    facts = {
+        "corpus": found.path,
+        "tokens": f"{found.tokens:,} in {found.sentences:,} sentences",
+        "size": f"{human_bytes(found.bytes)} in {found.shards:,} shard{'s' if found.shards != 1 else ''}",
+        "sources": f"{found.sources:,}: {'; '.join(found.formats)}",
+        "types": f"{found.forms:,} word forms, {found.words:,} words (lemma and class)",
+        "sentence length": f"mean {length['mean']:.1f}, median {length['median']:.0f}, "
+        f"longest {length['longest']:.0f} tokens",
+        "with a subject": f"{found.with_subject:.1%} of sentences have a verb with a subject",
+        "with both": f"{found.with_both:.1%} of sentences have a verb with a subject and an object",
+        "passive": f"{found.passive:.1%} of verbs",
+        "duplicates": f"{found.duplicates:,} sentences dropped",
+        "dropped": ", ".join(f"{count:,} {reason}" for reason, count in found.dropped.items()),
+        "without lemma": f"{found.without_lemma:.1%} of tokens, counted by their form"
+        if found.without_lemma > 0.0005
+        else "",
+        "fingerprint": found.fingerprint[:16],
+    }
+    if not found.duplicates:
+        del facts["duplicates"]
+    print_facts({name: value for name, value in facts.items() if value})
+    _print_shares("class", found.classes, found.tokens)
+    _print_shares("relation", dict(list(found.relations.items())[:RELATIONS_SHOWN]), found.tokens)
+    rows = [
+        [kind, ", ".join(f"{word} {count:,}" for word, count in list(words.items())[:6])]
+        for kind, words in found.frequent.items()
+        if words
+    ]
+    console().print("\nMost frequent", style="italic")
+    print_facts(dict(rows))
+
+
+def _print_shares(name: str, counts: dict[str, int], total: int) -> None:
+    rows = [[key, f"{count:,}", f"{count / max(1, total):.1%}"] for key, count in counts.items()]
+    print_table([name, "tokens", "share"], rows)
+
+
+def sentences(
+    path: Annotated[Path, typer.Argument(metavar="CORPUS", help="An encoded corpus.")],
+    lemma: Annotated[str | None, typer.Option(help="The word's lemma.")] = None,
+    form: Annotated[str | None, typer.Option(help="The word as it stands in the text.")] = None,
+    pos: Annotated[str | None, typer.Option(help="Its part of speech: n, v, a, r or p.")] = None,
+    relation: Annotated[str | None, typer.Option(help="Its relation to its head.")] = None,
+    number: Annotated[int, typer.Option("--number", "-n", help="How many to show at most; 0 for all.", min=0)] = 10,
+    json: JsonOption = False,
+) -> None:
+    """Show a word in its sentences, with its arguments marked."""
+    from composita.corpus.corpus import Corpus
+
+    if lemma is None and form is None and pos is None and relation is None:
+        raise UsageError("say which word: --lemma, --form, --pos or --relation")
+    found = Corpus.open(path).sentences(lemma=lemma, form=form, pos=pos, relation=relation, limit=number or None)
+    if json:
+        print_json([asdict(occurrence) for occurrence in found])
+        return
+    screen = console()
+    nothing = True
+    for occurrence in found:
+        nothing = False
+        screen.print(_marked(occurrence))
+    if nothing:
+        print_error(f"no such word in {path}; see its frequent ones with: composita info {path}")
+        raise typer.Exit(1)
+
+
+def _marked(occurrence: Occurrence) -> object:
+    """Colour the word and its arguments; the plain marks stay, for those who read without colours."""
+    from rich.text import Text
+
+    text = Text(str(occurrence))
+    text.highlight_regex(r"\*[^ ]+\*", "bold red")
+    text.highlight_regex(r"\[[^ ]+\][a-z:,]+", "cyan")
+    return text

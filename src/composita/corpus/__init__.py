@@ -1,0 +1,1 @@
+"""Parsed text: readers, the encoded corpus, and what it can be asked."""

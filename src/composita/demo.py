@@ -1,0 +1,47 @@
+"""What `make demo` shows so far: synthetic text, encoded and looked at.
+
+The text is nonsense in the shape of parsed English, made by `composita synth`; it has sentences and arguments, but no
+meaning.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from composita.cli.main import main
+
+FOLDER = Path("demo")
+TEXT = FOLDER / "synthetic.conllu.gz"
+CORPUS = FOLDER / "corpus"
+
+
+def demo() -> int:
+    """Run the commands of the demonstration, showing each before it runs."""
+    if CORPUS.exists():
+        shutil.rmtree(CORPUS)
+    FOLDER.mkdir(exist_ok=True)
+    say("composita demo: synthetic text (nonsense words, real grammar), encoded and looked at")
+    commands = (
+        ["synth", "--tokens", "300K", "--out", str(TEXT)],
+        ["encode", str(TEXT), "--out", str(CORPUS)],
+        ["info", str(CORPUS)],
+        ["sentences", str(CORPUS), "--pos", "v", "--relation", "root", "-n", "5"],
+    )
+    for command in commands:
+        say(f"\n$ composita {' '.join(command)}")
+        if code := main(command):
+            return code
+    say(f"\nThe corpus is in {CORPUS}. Your own: composita encode FILES --out CORPUS (see README.md)")
+    return 0
+
+
+def say(line: str) -> None:
+    """Print a line of the demonstration itself."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(demo())

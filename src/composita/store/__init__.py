@@ -1,0 +1,1 @@
+"""The ground floor: folders, arrays, tables, the engine, errors and progress."""
