@@ -1,16 +1,15 @@
-"""How fast synthetic text is made, beside a plain Python loop that makes as many bytes of the same kind.
-
-python benchmarks/synthetic.py [--tokens 5000000] [--seed 0]
-"""
+"""How fast synthetic text is made, beside a plain Python loop that makes as many bytes of the same kind."""
 
 from __future__ import annotations
 
-import argparse
 import random
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+from benchmarks.measure import Row, best, faster
 from composita.corpus.synthetic import FORMATS, synthetic_blocks
+
+TOKENS = 2_000_000
+SHARE = 20  # the plain loop makes one part in so many
 
 
 def plain_blocks(size: int, seed: int) -> Iterator[bytes]:
@@ -28,35 +27,15 @@ def plain_blocks(size: int, seed: int) -> Iterator[bytes]:
         yield block
 
 
-def measure(make: Callable[[], Iterator[bytes]]) -> tuple[float, int, int]:
-    """Seconds, bytes and lines of text."""
-    size = lines = 0
-    begin = time.perf_counter()
-    for block in make():
-        size += len(block)
-        lines += block.count(b"\n")
-    return time.perf_counter() - begin, size, lines
-
-
-def main() -> None:
-    """Print the table."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--tokens", type=int, default=5_000_000)
-    options.add_argument("--seed", type=int, default=0)
-    chosen = options.parse_args()
-    for name in FORMATS:  # compile, and draw the sentences
-        list(synthetic_blocks(1000, chosen.seed, name))
-    print(f"{'format':10} {'M tokens/s':>10} {'MB/s':>8} {'bytes/line':>10} {'times plain Python':>19}")
-    share = chosen.tokens // 10
-    seconds, plain, lines = measure(lambda: plain_blocks(share * 40, chosen.seed))
-    slow = plain / seconds
-    print(f"{'(plain)':10} {lines / seconds / 1e6:10.2f} {slow / 1e6:8.1f} {plain / lines:10.1f} {1:19.1f}")
-    for name in FORMATS:
-        seconds, size, lines = measure(lambda name=name: synthetic_blocks(chosen.tokens, chosen.seed, name))  # type: ignore[misc]
-        rate = size / seconds
-        speed = chosen.tokens / seconds / 1e6
-        print(f"{name:10} {speed:10.2f} {rate / 1e6:8.1f} {size / lines:10.1f} {rate / slow:19.1f}")
-
-
-if __name__ == "__main__":
-    main()
+def run() -> list[Row]:
+    """Measure each format."""
+    rows = []
+    size = sum(map(len, synthetic_blocks(TOKENS)))
+    (plain,) = best(lambda: sum(map(len, plain_blocks(size // SHARE, 0))), repeat=3)
+    for form in FORMATS:
+        made = sum(map(len, synthetic_blocks(TOKENS, 0, form)))
+        (ours,) = best(lambda f=form: sum(map(len, synthetic_blocks(TOKENS, 0, f))), repeat=3)  # type: ignore[misc]
+        rows.append(
+            faster(f"synthetic text, {form}", made, "bytes", ours, "plain Python loop", plain * SHARE * made / size)
+        )
+    return rows

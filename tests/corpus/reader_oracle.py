@@ -13,7 +13,7 @@ COLUMNS = {
 }
 
 
-class Bad(Exception):
+class BadLineError(Exception):
     pass
 
 
@@ -38,7 +38,7 @@ def read(text, form):
             try:
                 row = read_token(line, form, len(rows) + 1)
                 rows += [(*row, number)] if row else []
-            except Bad as error:
+            except BadLineError as error:
                 fault = number, str(error)
     return sentences, drops
 
@@ -46,20 +46,20 @@ def read(text, form):
 def read_token(line, form, expected):
     where, widths = COLUMNS[form]
     if len(line) > LONGEST_LINE:
-        raise Bad("line too long")
+        raise BadLineError("line too long")
     fields = line.split(b"\t")
     if len(fields) not in widths:
-        raise Bad("wrong column count")
+        raise BadLineError("wrong column count")
     index = fields[where["index"]]
-    if not (re.fullmatch(rb"[0-9]{1,9}", index) and int(index) == expected):
-        if form == "conllu" and re.fullmatch(rb"[0-9]{1,9}[-.][0-9]{1,9}", index):
+    if not (re.fullmatch(rb"[0-9]{1,7}", index) and int(index) == expected):
+        if form == "conllu" and re.fullmatch(rb"[0-9]{1,7}[-.][0-9]{1,7}", index):
             return None
-        raise Bad("token number out of sequence")
+        raise BadLineError("token number out of sequence")
     if expected > LONGEST_SENTENCE:
-        raise Bad("sentence too long")
+        raise BadLineError("sentence too long")
     head = fields[where["head"]]
-    if not re.fullmatch(rb"[0-9]{1,9}", head):
-        raise Bad("head is not a number")
+    if not re.fullmatch(rb"[0-9]{1,7}", head):
+        raise BadLineError("head is not a number")
     strings = {}
     for name in ("form", "lemma", "upos", "xpos", "relation"):
         strings[name] = clean(fields[where[name]]) if name in where else "_"
@@ -68,12 +68,12 @@ def read_token(line, form, expected):
 
 def clean(field):
     if not field:
-        raise Bad("empty field")
+        raise BadLineError("empty field")
     # The first thing wrong counts, so look at one character after the other.
     at = 0
     while at < len(field):
         if field[at] < 0x20 or field[at] == 0x7F:
-            raise Bad("control character")
+            raise BadLineError("control character")
         for width in (1, 2, 3, 4):
             try:
                 if len(field[at : at + width].decode()) == 1:
@@ -81,7 +81,7 @@ def clean(field):
             except UnicodeDecodeError:
                 pass
         else:
-            raise Bad("not valid UTF-8")
+            raise BadLineError("not valid UTF-8")
         at += width
     return unicodedata.normalize("NFC", field.decode())
 

@@ -92,7 +92,7 @@ def test_appending(tmp_path, synthetic):
     assert tokens_of(both)[: len(before)] == before
     assert both.token_count == first.token_count + Corpus.build([synthetic], tmp_path / "other").token_count
     assert both.fingerprint != first.fingerprint
-    assert both.meta["batches"] == [1, 1]
+    assert both.meta["batches"] == [{"shards": 1, "sources": 1}] * 2
 
 
 def test_the_same_text_twice_is_refused_unless_forced(tmp_path, synthetic):
@@ -278,12 +278,67 @@ def test_other_sources_do_not_mix_with_an_unfinished_run(tmp_path, synthetic, sm
     with pytest.raises(CompositaError):
         Corpus.build([synthetic], tmp_path / "out", progress=lambda step: step.done and cancel.cancel(), cancel=cancel)
     (tmp_path / "a.conllu").write_bytes(CONLLU)
-    with pytest.raises(StoreError, match="unfinished encoding of other sources.*--restart"):
+    with pytest.raises(StoreError, match=r"holds \d+ shards? of an unfinished encoding of other sources.*--restart"):
         Corpus.build([tmp_path / "a.conllu"], tmp_path / "out")
     corpus = Corpus.build([tmp_path / "a.conllu"], tmp_path / "out", restart=True)
     assert corpus.sentence_count == 2
     assert len(list((tmp_path / "out").glob("*.parquet"))) == 1
     assert not (tmp_path / "out" / PENDING).exists()
+
+
+def test_a_mended_file_is_encoded_without_more_ado(tmp_path):
+    path = tmp_path / "x.conllu"
+    path.write_bytes(b"1\toops\n\n" + CONLLU)
+    with pytest.raises(InputError):
+        Corpus.build([path], tmp_path / "out")
+    path.write_bytes(CONLLU)
+    assert Corpus.build([path], tmp_path / "out").sentence_count == 2
+
+
+def test_a_mended_file_keeps_what_was_encoded_of_others(tmp_path, synthetic, small_segments):
+    path = tmp_path / "y.conllu"
+    path.write_bytes(CONLLU + b"1\toops\n\n")
+    with pytest.raises(InputError, match=r"y.conllu:18: wrong column count"):
+        Corpus.build([synthetic, path], tmp_path / "out")
+    made = len(list((tmp_path / "out").glob("*.parquet")))
+    assert made > 5
+    path.write_bytes(CONLLU)
+    encoded = encode([synthetic, path], tmp_path / "out")
+    assert encoded.resumed == made
+
+
+def test_a_refused_run_leaves_nothing(tmp_path, synthetic):
+    Corpus.build([synthetic], tmp_path / "out")
+    before = digest(tmp_path / "out")
+    with pytest.raises(UsageError, match="has the same text"):
+        Corpus.build([synthetic], tmp_path / "out")
+    assert digest(tmp_path / "out") == before
+    (tmp_path / "a.conllu").write_bytes(CONLLU)
+    Corpus.build([tmp_path / "a.conllu"], tmp_path / "out")
+
+
+def test_utf_16_is_told(tmp_path):
+    path = tmp_path / "x.conllu"
+    path.write_bytes(CONLLU.decode().encode("utf-16"))
+    with pytest.raises(InputError, match="this is UTF-16: convert it to UTF-8 first"):
+        Corpus.build([path], tmp_path / "out")
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path):
+    path = tmp_path / "x.conllu"
+    path.write_bytes(b"\xef\xbb\xbf" + CONLLU)
+    assert Corpus.build([path], tmp_path / "out").sentence_count == 2
+
+
+def test_two_tables_of_one_name_are_refused(tmp_path):
+    (tmp_path / "a.conllu").write_bytes(CONLLU)
+    (tmp_path / "b.conllu").write_bytes(sentence("b"))
+    table = 'name = "mine"\ncolumn = "xpos"\n[classes]\nnoun = ["NN", "NNS"]\n'
+    (tmp_path / "mine.toml").write_text(table)
+    Corpus.build([tmp_path / "a.conllu"], tmp_path / "out", tags=str(tmp_path / "mine.toml"))
+    (tmp_path / "mine.toml").write_text(table.replace('"NNS"', '"NNP"'))
+    with pytest.raises(UsageError, match="another table named 'mine': give yours another name"):
+        Corpus.build([tmp_path / "b.conllu"], tmp_path / "out", tags=str(tmp_path / "mine.toml"))
 
 
 KILLED = """

@@ -113,9 +113,7 @@ def test_a_piece_knows_whether_it_opens_a_paragraph(raw, opens):
 
 def test_chunks_are_numbered_over_all_sources():
     texts = [("a", [b"one two\n\nthree"]), ("b", [b" \n\n \n"]), ("c", [b"four"])]
-    made = [
-        (c.number, c.source, c.text.strip(), c.opens_source, c.opens_paragraph) for c in chunks(texts, size=9)
-    ]
+    made = [(c.number, c.source, c.text.strip(), c.opens_source, c.opens_paragraph) for c in chunks(texts, size=9)]
     assert made == [
         (1, "a", "one two", True, True),
         (2, "a", "three", False, True),
@@ -362,9 +360,7 @@ def test_a_bad_model_is_said_and_kills_nothing(tmp_path, content):
     model = tmp_path / "bad.udpipe"
     if content is not None:
         model.write_bytes(content)
-    with pytest.raises(
-        InputError, match=r"bad.udpipe: (expected a model of UDPipe 1|cannot read this model)"
-    ):
+    with pytest.raises(InputError, match=r"bad.udpipe: (expected a model of UDPipe 1|cannot read this model)"):
         parse_text([], model, out=tmp_path / "out.conllu")
     assert not (tmp_path / "out.conllu").exists()
 
@@ -405,9 +401,7 @@ def test_udpipe_agrees_with_gold_trees(udpipe):
     by_form = {tuple(w["form"] for w in words(s)): words(s) for s in gold}
     raw = "\n\n".join(s.metadata["text"] for s in gold)
     right = total = 0
-    for sentence in assert_valid(
-        number_sentences(udpipe.parse(clean(raw)), Chunk(1, "x", "", 0, True, True))[0]
-    ):
+    for sentence in assert_valid(number_sentences(udpipe.parse(clean(raw)), Chunk(1, "x", "", 0, True, True))[0]):
         found = words(sentence)
         if expected := by_form.get(tuple(w["form"] for w in found)):
             total += len(found)

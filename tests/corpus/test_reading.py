@@ -2,6 +2,7 @@
 
 import random
 import unicodedata
+from itertools import pairwise
 
 import pyarrow as pa
 import pytest
@@ -178,7 +179,7 @@ def test_any_bytes(data):
 def test_pieces_do_not_matter_where_sentences_end(cuts):
     text = CONLLU * 3
     ends = [0, *sorted({text.find(b"\n\n", cut) + 2 for cut in cuts if text.find(b"\n\n", cut) >= 0}), len(text)]
-    pieces = [text[a:b] for a, b in zip(ends, ends[1:], strict=False) if b > a]
+    pieces = [text[a:b] for a, b in pairwise(ends) if b > a]
     assert read(text, "conllu", pieces=pieces) == read(text, "conllu")
 
 

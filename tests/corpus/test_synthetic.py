@@ -104,9 +104,7 @@ def test_formats_have_the_same_sentences():
 
 
 def test_every_machine_makes_the_same_bytes():
-    digests = {
-        layout: hashlib.sha256(text(50_000, 7, layout).encode()).hexdigest()[:16] for layout in FORMATS
-    }
+    digests = {layout: hashlib.sha256(text(50_000, 7, layout).encode()).hexdigest()[:16] for layout in FORMATS}
     assert digests == GOLDEN
 
 
@@ -186,9 +184,7 @@ def test_every_agent_belongs_to_a_passive(million):
 # Words
 
 
-@given(
-    st.sampled_from(OPEN_CLASSES), st.integers(0, 2**31), st.sampled_from(OPEN_CLASSES), st.integers(0, 2**31)
-)
+@given(st.sampled_from(OPEN_CLASSES), st.integers(0, 2**31), st.sampled_from(OPEN_CLASSES), st.integers(0, 2**31))
 @settings(max_examples=300, deadline=None)
 def test_different_words_are_spelled_differently(word, rank, other_word, other_rank):
     first, second = spell(word, rank), spell(other_word, other_rank)

@@ -21,12 +21,12 @@ CONLLU = (
 ).encode()
 
 CONLLX = (
-    "1\tDogs\tdog\tN\tNNS\t_\t2\tSBJ\n"
-    "2\tbark\tbark\tV\tVBP\t_\t0\tROOT\t_\t_\n"
-    "3\t#\t#\t#\t#\t_\t2\tP\t_\n"
-    "\n"
-    "1\tYes\tyes\tUH\tUH\t_\t0\tROOT\t_\t_\n"
-).encode()
+    b"1\tDogs\tdog\tN\tNNS\t_\t2\tSBJ\n"
+    b"2\tbark\tbark\tV\tVBP\t_\t0\tROOT\t_\t_\n"
+    b"3\t#\t#\t#\t#\t_\t2\tP\t_\n"
+    b"\n"
+    b"1\tYes\tyes\tUH\tUH\t_\t0\tROOT\t_\t_\n"
+)
 
 WACKY = (
     '<text id="ukwac:http://example.org/a,b">\n'

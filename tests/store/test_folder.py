@@ -1,5 +1,6 @@
 """Folders: whole or absent whatever happens, one writer at a time, and nothing believed."""
 
+import errno
 import json
 import os
 import random
@@ -600,10 +601,21 @@ def test_a_full_disk_is_one_line_and_no_debris(place):
         lines = writer.stdout.read().splitlines()
     for name, line in zip(("a.bin", "a.safetensors", "a.parquet", "meta.json"), lines, strict=True):
         assert line.startswith(f"no room for {place / name}: ")
-        assert "bytes needed" in line
-    assert "800000 bytes needed" in lines[0]
+        assert "files may not become so large here (see ulimit -f)" in line
     assert text_of(place) == "before"
     assert names(place) == ["lock", "meta.json", "text.txt"]
+
+
+@pytest.mark.parametrize(("needed", "said"), [(800, "800 bytes needed, "), (None, "3 bytes written, ")])
+def test_no_room_says_how_much_is_wanted_and_free(tmp_path, needed, said):
+    def fill():
+        with write_file(tmp_path / "a.bin", needed=needed) as new:
+            new.path.write_bytes(b"abc")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(StoreError, match=rf"no room for .*a\.bin: {said}\d+ bytes free; make room"):
+        fill()
+    assert not list(tmp_path.iterdir())
 
 
 # ---------------------------------------------------------------- golden files

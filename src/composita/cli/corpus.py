@@ -10,18 +10,20 @@ import typer
 from composita.cli.output import (
     JsonOption,
     QuietOption,
+    WorkersOption,
     human_bytes,
     parse_count,
     print_facts,
     print_json,
     show_progress,
+    worker_count,
 )
+from composita.store.errors import plural
 
 Sources = Annotated[
     list[str],
-    typer.Argument(metavar="SOURCE...", help="Files, quoted patterns, or - for standard input; .gz .bz2 .xz .zst too."),
+    typer.Argument(metavar="SOURCE", help="Files, quoted patterns, or - for standard input; .gz .bz2 .xz .zst too."),
 ]
-Workers = Annotated[int, typer.Option(help="How many at once; 0 for one on each core.", min=0)]
 
 
 def register(app: typer.Typer) -> None:
@@ -29,12 +31,6 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: composita encode 'texts/*.conllu.gz' --out corpus")(encode)
     app.command(epilog="Example: composita parse novel.txt --model english-ewt.udpipe --out novel.conllu.zst")(parse)
     app.command(epilog="Example: composita synth --tokens 10M --out x.conllu")(synth)
-
-
-def _workers(count: int) -> int:
-    from composita.store.engine import available_cores
-
-    return count or available_cores()
 
 
 def encode(
@@ -65,7 +61,7 @@ def encode(
     restart: Annotated[bool, typer.Option("--restart", help="Discard what an interrupted run has left.")] = False,
     parser: Annotated[str, typer.Option(metavar="NAME", help="For text: udpipe, spacy or stanza.")] = "udpipe",
     model: Annotated[str | None, typer.Option(metavar="MODEL", help="For text: the parser's model.")] = None,
-    workers: Workers = 0,
+    workers: WorkersOption = 0,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -82,14 +78,14 @@ def encode(
         force=force, restart=restart, parser=parser, model=model,
     )  # fmt: skip
     with show_progress(quiet or json) as progress:
-        encoded = encode_sources(sources, out, options, engine=Engine(_workers(workers)), progress=progress)
+        encoded = encode_sources(sources, out, options, engine=Engine(worker_count(workers)), progress=progress)
     if json:
         print_json(encoded)
         return
     facts = {"corpus": str(out), "tokens": f"{encoded.tokens:,}", "sentences": f"{encoded.sentences:,}"}
     facts["shards"] = f"{encoded.shards:,}" + (f" ({encoded.resumed:,} made before)" if encoded.resumed else "")
     if dedupe:
-        facts["duplicates"] = f"{encoded.duplicates:,} sentences dropped"
+        facts["duplicates"] = f"{plural(encoded.duplicates, 'sentence')} dropped"
     if encoded.dropped:
         facts["dropped"] = ", ".join(f"{count:,} {reason}" for reason, count in encoded.dropped.items())
         facts["for example"] = "\n".join(encoded.examples)
@@ -104,7 +100,7 @@ def parse(
     on_error: Annotated[
         str, typer.Option(metavar="stop|skip", help="Stop at text that cannot be read, or skip and count it.")
     ] = "stop",
-    workers: Workers = 0,
+    workers: WorkersOption = 0,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -113,7 +109,13 @@ def parse(
 
     with show_progress(quiet or json) as progress:
         parsed = parse_sources(
-            sources, out, model=model, parser=parser, on_error=on_error, workers=_workers(workers), progress=progress
+            sources,
+            out,
+            model=model,
+            parser=parser,
+            on_error=on_error,
+            workers=worker_count(workers),
+            progress=progress,
         )
     if json:
         print_json(parsed)
@@ -124,7 +126,7 @@ def parse(
 def synth(
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write; .gz or .zst is compressed.")],
     tokens: Annotated[str, typer.Option(metavar="N", help="How many tokens at least: 500, 10K, 2.5M, 1G.")] = "1M",
-    seed: Annotated[int, typer.Option(help="The same seed gives the same text.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same text.", min=0)] = 0,
     format: Annotated[str, typer.Option(metavar="FORMAT", help="conllu, conllx or wacky.")] = "conllu",  # noqa: A002
     json: JsonOption = False,
     quiet: QuietOption = False,

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from composita.cli.counting import print_counts_info
 from composita.cli.output import (
     JsonOption,
     QuietOption,
+    WorkersOption,
     console,
     human_bytes,
     print_error,
@@ -18,8 +20,9 @@ from composita.cli.output import (
     print_json,
     print_table,
     show_progress,
+    worker_count,
 )
-from composita.store.errors import CorruptError, UsageError
+from composita.store.errors import CorruptError, UsageError, plural
 
 if TYPE_CHECKING:
     from composita.corpus.concordance import Occurrence
@@ -37,12 +40,11 @@ def register(app: typer.Typer) -> None:
 def info(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder that composita made.")],
     check: Annotated[bool, typer.Option("--check", help="Read every file and compare its checksum.")] = False,
-    workers: Annotated[int, typer.Option(help="How many at once; 0 for one on each core.", min=0)] = 0,
+    workers: WorkersOption = 0,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Say what a folder holds, where it came from and how big it is."""
-    from composita.store.engine import available_cores
     from composita.store.folder import Folder
 
     folder = Folder.open(path, version=None)
@@ -52,19 +54,22 @@ def info(
             for problem in problems:
                 print_error(problem)
             if problems:
-                raise CorruptError(f"{path}: {len(problems)} of {len(folder.files)} files are not as they were written")
+                raise CorruptError(f"{path}: {len(problems)} of {plural(len(folder.files), 'file')} not as written")
+        if folder.meta["kind"] == "counts":
+            print_counts_info(path, len(folder.files) if check else None, json=json)
+            return
         if folder.meta["kind"] != "corpus":
             raise UsageError(f"{path} holds {folder.meta['kind']!r}, which this version of composita cannot describe")
         from composita.corpus.corpus import Corpus
         from composita.corpus.describe import describe
 
-        description = describe(Corpus.open(path), workers=workers or available_cores(), progress=progress)
+        description = describe(Corpus.open(path), workers=worker_count(workers), progress=progress)
     if json:
         print_json(asdict(description) | ({"checked_files": len(folder.files)} if check else {}))
         return
     _print_corpus(description)
     if check:
-        console().print(f"All {len(folder.files)} files are as they were written.")
+        console().print(f"Checked {plural(len(folder.files), 'file')}: all as written.")
 
 
 def _print_corpus(found: Description) -> None:
@@ -72,7 +77,7 @@ def _print_corpus(found: Description) -> None:
     facts = {
         "corpus": found.path,
         "tokens": f"{found.tokens:,} in {found.sentences:,} sentences",
-        "size": f"{human_bytes(found.bytes)} in {found.shards:,} shard{'s' if found.shards != 1 else ''}",
+        "size": f"{human_bytes(found.bytes)} in {plural(found.shards, 'shard')}",
         "sources": f"{found.sources:,}: {'; '.join(found.formats)}",
         "types": f"{found.forms:,} word forms, {found.words:,} words (lemma and class)",
         "sentence length": f"mean {length['mean']:.1f}, median {length['median']:.0f}, "
@@ -80,7 +85,7 @@ def _print_corpus(found: Description) -> None:
         "with a subject": f"{found.with_subject:.1%} of sentences have a verb with a subject",
         "with both": f"{found.with_both:.1%} of sentences have a verb with a subject and an object",
         "passive": f"{found.passive:.1%} of verbs",
-        "duplicates": f"{found.duplicates:,} sentences dropped",
+        "duplicates": f"{plural(found.duplicates, 'sentence')} dropped",
         "dropped": ", ".join(f"{count:,} {reason}" for reason, count in found.dropped.items()),
         "without lemma": f"{found.without_lemma:.1%} of tokens, counted by their form"
         if found.without_lemma > 0.0005
@@ -112,8 +117,11 @@ def sentences(
     form: Annotated[str | None, typer.Option(help="The word as it stands in the text.")] = None,
     pos: Annotated[str | None, typer.Option(help="Its part of speech: n, v, a, r or p.")] = None,
     relation: Annotated[str | None, typer.Option(help="Its relation to its head.")] = None,
-    number: Annotated[int, typer.Option("--number", "-n", help="How many to show at most; 0 for all.", min=0)] = 10,
+    number: Annotated[
+        int, typer.Option("--number", "-n", metavar="N", help="How many to show at most; 0 for all.", min=0)
+    ] = 10,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Show a word in its sentences, with its arguments marked."""
     from composita.corpus.corpus import Corpus
@@ -130,7 +138,8 @@ def sentences(
         nothing = False
         screen.print(_marked(occurrence))
     if nothing:
-        print_error(f"no such word in {path}; see its frequent ones with: composita info {path}")
+        if not quiet:
+            print_error(f"no such word in {path}; see its frequent ones with: composita info {path}")
         raise typer.Exit(1)
 
 

@@ -15,21 +15,24 @@ from typing import Annotated, Any
 import typer
 
 import composita
-from composita.cli import corpus, inspect
+from composita.cli import corpus, counting, inspect
 from composita.cli.output import print_error
 from composita.store.errors import CompositaError
+
+INTERRUPTED = 130
+"""The exit code that typer returns for Ctrl-C."""
 
 app = typer.Typer(
     name="composita",
     help="Compositional distributional semantics: from a parsed corpus to the meaning of sentences.",
-    epilog="Documentation: docs/ in the source, or https://composita.readthedocs.io",
-    no_args_is_help=True,
+    epilog="Documentation: the folder docs/ of the source.",
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 corpus.register(app)
+counting.register(app)
 inspect.register(app)
 
 
@@ -52,18 +55,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     logging.basicConfig(format="%(message)s", level=logging.INFO, stream=sys.stderr)
     try:
-        code: Any = app(args=arguments, prog_name="composita", standalone_mode=False)
+        code: Any = app(args=arguments or sys.argv[1:] or ["--help"], prog_name="composita", standalone_mode=False)
     except CompositaError as error:
         print_error(str(error))
         return error.exit_code
     except typer.TyperException as error:
         print_error(f"{_one_line(error.format_message())}; see --help")
         return error.exit_code
-    except typer.Exit as error:
-        return error.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        print_error("stopped; run the same command again to go on where it was")
-        return 130
     except BrokenPipeError:
         # Whoever read our output has seen enough; say nothing when Python flushes the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -79,6 +77,8 @@ def main(arguments: list[str] | None = None) -> int:
             "please report it with the traceback that COMPOSITA_DEBUG=1 shows"
         )
         return 1
+    if code == INTERRUPTED:
+        print_error("stopped; run the same command again to go on where it was")
     return code if isinstance(code, int) else 0
 
 

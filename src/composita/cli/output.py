@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no remarks.")]
 
+WorkersOption = Annotated[
+    int, typer.Option(metavar="N", help="How many at once; by default one on each core.", min=0, show_default=False)
+]
+
 _SUFFIXES = {"K": 10**3, "M": 10**6, "G": 10**9}
+
+
+def worker_count(asked: int) -> int:
+    """Return how many workers to use: as many as asked for, or for 0 one on each core."""
+    from composita.store.engine import available_cores
+
+    return asked or available_cores()
 
 
 def parse_count(text: str) -> int:

@@ -32,7 +32,7 @@ class Argument:
 
     @property
     def label(self) -> str:
-        """What it is: ``subject``, or ``oblique:with``."""
+        """The role, with its preposition: ``subject``, ``oblique:with``."""
         return self.role if self.preposition is None else f"{self.role}:{self.preposition}"
 
 

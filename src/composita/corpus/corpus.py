@@ -19,7 +19,7 @@ from composita.corpus.roles import Roles, resolve
 from composita.corpus.shards import read_shard
 from composita.corpus.tags import Class, Tagset
 from composita.store.engine import Engine, Task, run_tasks
-from composita.store.errors import CorruptError
+from composita.store.errors import CorruptError, plural
 from composita.store.folder import Folder
 from composita.store.progress import Cancellation, ProgressCallback, silent
 
@@ -53,6 +53,8 @@ class Corpus:
     """A parsed corpus on disk, encoded so that everything later reads it at the speed of memory.
 
     >>> import tempfile
+    >>> from pathlib import Path
+    >>> from composita import Corpus
     >>> from composita.corpus.synthetic import write_synthetic
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = write_synthetic(folder / "small.conllu", 2000)
@@ -129,11 +131,8 @@ class Corpus:
         return cls.open(out)
 
     def __repr__(self) -> str:
-        shards = len(self.meta["shards"])
-        return (
-            f"Corpus({self.token_count:,} tokens, {self.sentence_count:,} sentences, "
-            f"{shards} shard{'s' if shards != 1 else ''})"
-        )
+        parts = (self.token_count, "token"), (self.sentence_count, "sentence"), (len(self.meta["shards"]), "shard")
+        return f"Corpus({', '.join(plural(count, noun) for count, noun in parts)})"
 
     @property
     def path(self) -> Path:
@@ -245,6 +244,7 @@ def _check_meta(folder: Folder) -> None:
                 and row["file"] in folder.files
                 for row in meta["shards"]
             )
+            and all(isinstance(batch["sources"], int) for batch in meta["batches"])
         )
     except (KeyError, TypeError):
         sound = False

@@ -84,7 +84,7 @@ def describe(
         sentences=corpus.sentence_count,
         shards=len(meta["shards"]),
         bytes=corpus.bytes,
-        sources=len({segment["source"] for row in meta["shards"] for segment in row["segments"]}),
+        sources=sum(batch["sources"] for batch in meta["batches"]),
         formats=[kind for kind, _ in kinds.most_common()],
         fingerprint=corpus.fingerprint,
         dropped=meta["dropped"],

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from composita.corpus.columns import STRING_COLUMNS, Column, Tokens
+from composita.corpus.reading import by_frequency
 from composita.corpus.scan import combine_hashes
 from composita.corpus.shards import read_about, read_shard, write_shard
 from composita.store.arrays import read_arrays, write_arrays
@@ -85,12 +87,8 @@ def without_sentences(tokens: Tokens, drop: npt.NDArray[np.int64]) -> Tokens:
 
 
 def _shrink(column: Column, mask: npt.NDArray[np.bool_]) -> Column:
-    codes = column.codes[mask]
-    counts = np.bincount(codes, minlength=len(column.values))
-    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
-    new_codes = np.zeros(len(counts), np.int32)
-    new_codes[order] = np.arange(len(order), dtype=np.int32)
-    return Column(new_codes[codes], column.values.take(order))
+    order, codes = by_frequency(column.codes[mask], len(column.values))
+    return Column(codes, column.values.take(pa.array(order)))
 
 
 def find_duplicates(files: Sequence[Path], total: int) -> list[npt.NDArray[np.int64]]:

@@ -28,7 +28,7 @@ from composita.corpus.reading import Drop, Reader
 from composita.corpus.shards import read_about, write_shard
 from composita.corpus.sources import SEGMENT, Block, count_lines, open_text, sentence_blocks, text_digest
 from composita.store.engine import Engine, Task, run_tasks
-from composita.store.errors import InputError, StoreError, UsageError
+from composita.store.errors import InputError, StoreError, UsageError, plural
 from composita.store.folder import FileEntry, FolderWriter, fingerprint, open_writer, write_file
 from composita.store.progress import Cancellation, ProgressCallback, silent
 from composita.store.strict_json import dump_json, parse_json
@@ -151,7 +151,11 @@ class _Encoder:
             total=sum(task.bytes for task in self.plan.tasks), cancel=cancel,
         )  # fmt: skip
         for task, receipts in run:
-            self._refuse_repeated(receipts, known)
+            try:
+                self._refuse_repeated(receipts, known)
+            except UsageError:
+                self._forget()
+                raise
             made[int(task.key.split()[-1])] = receipts
         shards = [receipt for number in sorted(made) for receipt in made[number]]
         examples = self._check_drops(shards)
@@ -163,27 +167,28 @@ class _Encoder:
 
     def _prepare(self) -> int:
         """Find what an interrupted run left, and refuse what does not fit; return how many shards it had made."""
-        pending = self.writer.path / PENDING
-        plan = {"plan": self.plan.identity(), "batch": self.batch, "dedupe": self.options.dedupe}
         if self.batch and bool(self.meta["dedupe"]) != self.options.dedupe:
             had = "with" if self.meta["dedupe"] else "without"
             raise UsageError(f"{self.writer.path} was encoded {had} --dedupe: append to it in the same way")
-        if pending.exists() and not self.options.restart:
-            try:
-                found = parse_json(pending.read_bytes())
-            except (OSError, ValueError):
-                found = None
-            if found != plan:
-                raise StoreError(
-                    f"{self.writer.path} holds an unfinished encoding of other sources, files that changed, or "
-                    "other options: run the same command again to finish it, or pass --restart to discard it"
-                )
-        else:
-            self.writer.sweep()
-            with write_file(self.writer.path / PENDING) as new:
-                new.path.write_bytes(dump_json(plan))
-        made = self.writer.path.glob(f"{_prefix(self.batch)}*.parquet")
-        return sum(1 for path in made if path.name not in self.writer.files)
+        pending = self.writer.path / PENDING
+        before = _read_pending(pending)
+        plan = [fingerprint(task, self.batch, self.options.dedupe) for task in self.plan.identities()]
+        made: list[Path] = []
+        stale: list[Path] = []
+        for path in sorted(self.writer.path.glob(f"{_prefix(self.batch)}*.parquet")):
+            number = int(path.stem.split("-")[2])
+            (made if before[number : number + 1] == plan[number : number + 1] != [] else stale).append(path)
+        if stale and before and not self.options.restart:
+            raise StoreError(
+                f"{self.writer.path} holds {plural(len(stale), 'shard')} of an unfinished encoding of other sources, "
+                "files that changed, or other options: run that command again to finish it, or pass --restart to "
+                "discard it"
+            )
+        kept = [] if self.options.restart else made
+        self.writer.sweep(keep=[path.name for path in kept])
+        with write_file(pending) as new:
+            new.path.write_bytes(dump_json(plan))
+        return len(kept)
 
     def _tasks(self) -> Iterator[Task[list[Receipt]]]:
         for number, task in enumerate(self.plan.tasks):
@@ -211,6 +216,11 @@ class _Encoder:
                     )
                 known[segment["sha256"]] = segment["source"]
 
+    def _forget(self) -> None:
+        """Leave the folder as it was before this run."""
+        (self.writer.path / PENDING).unlink(missing_ok=True)
+        self.writer.sweep()
+
     def _check_drops(self, shards: Sequence[Receipt]) -> list[str]:
         """Refuse to go on where too much was dropped; return a few examples of what was."""
         examples = _examples(shards, self.plan)
@@ -221,7 +231,7 @@ class _Encoder:
             raise InputError(f"no sentence could be read from the sources{first}")
         if self.options.on_error is None and dropped > TOLERATED * (kept + dropped):
             raise InputError(
-                f"{dropped:,} of {kept + dropped:,} sentences are broken, more than {TOLERATED:.0%}; "
+                f"{dropped:,} of {plural(kept + dropped, 'sentence')} are broken, more than {TOLERATED:.0%}; "
                 f"the first: {examples[0]}; pass --on-error skip to go on without them"
             )
         return examples
@@ -238,7 +248,7 @@ class _Encoder:
             for segment in row["segments"]
         ]
         meta = {
-            "batches": [*self.meta.get("batches", []), len(shards)],
+            "batches": [*self.meta.get("batches", []), {"sources": len(self.plan.sources), "shards": len(shards)}],
             "sentences": sum(row["sentences"] for row in rows),
             "tokens": sum(row["tokens"] for row in rows),
             "dropped": dict(sorted(dropped.items())),
@@ -252,9 +262,7 @@ class _Encoder:
         for shard in shards:
             self.writer.add(shard.entry)
         self.writer.commit(meta)
-        (self.writer.path / PENDING).unlink()
-        self.writer.sweep()
-
+        self._forget()
 
     def _joined(self, key: str, tables: dict[str, Any]) -> dict[str, Any]:
         """Join the tables in use with those of the corpus; a name can mean one table only."""
@@ -263,6 +271,15 @@ class _Encoder:
             if tables[name] != known[name]:
                 raise UsageError(f"{self.writer.path} has another table named {name!r}: give yours another name")
         return {**known, **tables}
+
+
+def _read_pending(path: Path) -> list[str]:
+    """Read what the tasks of an unfinished run were."""
+    try:
+        found = parse_json(path.read_bytes())
+    except (OSError, ValueError):
+        return []
+    return found if isinstance(found, list) else []
 
 
 def _prefix(batch: int) -> str:

@@ -31,7 +31,9 @@ class Format:
 LOOKED_AT = 1 << 16
 """Bytes by which a format is told."""
 
-_BLANK_LINE = re.compile(rb"\n\r*\n")
+# Of several blank lines the first ends the sentence: then ends never overlap, and nothing before the sentence matters.
+_BLANK_LINE = re.compile(rb"[^\r\n]\r{0,8}\n\r{0,8}\n")
+_END_TAG = re.compile(rb"(?<![^\n])</s>[^\t\n]{0,40}\n")
 _CONLL = ("index", "form", "lemma", "upos", "xpos", "feats", "head", "relation")
 
 FORMATS = {
@@ -43,7 +45,7 @@ FORMATS = {
             "wacky",
             ("form", "lemma", "xpos", "index", "head", "relation"),
             6,
-            re.compile(rb"\n</s>[^\n]*\n"),
+            _END_TAG,
             markup=True,
             dirty=True,
         ),
@@ -76,13 +78,14 @@ def guess_format(sample: bytes, source: str) -> Format:
         return FORMATS["wacky"]
     tokens = [line for line in lines if not line.startswith(b"#")]
     subtokens = any(_SUBTOKEN.match(line) for line in tokens)
-    if tokens and all(_NUMBERED.match(line) or _SUBTOKEN.match(line) for line in tokens[:20]):
+    numbered = sum(1 for line in tokens if _NUMBERED.match(line) or _SUBTOKEN.match(line))
+    if 2 * numbered > len(tokens):  # a broken line is the reader's business
         universal = subtokens or len(tokens) < len(lines) or _looks_universal(tokens)
         return FORMATS["conllu" if universal else "conllx"]
     shown = lines[0][:60].decode("utf-8", "replace") if lines else ""
     raise InputError(
-        f"this is not a format of parsed text that composita knows; it begins with {shown!r}: "
-        f"pass --format {', '.join(FORMATS)} or text",
+        f"this is not a format of parsed text that composita knows; it begins with {shown!r}; columns "
+        f"must be separated by tabs; if it is one all the same, pass --format {', '.join(FORMATS)} or text",
         source=source,
         line=1,
     )
@@ -94,4 +97,4 @@ _UPOS = frozenset(b"ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNC
 def _looks_universal(tokens: list[bytes]) -> bool:
     """Whether the lines have ten columns and universal parts of speech."""
     rows = [token.split(b"\t") for token in tokens]
-    return all(len(row) == 10 and row[3] in _UPOS for row in rows)
+    return 2 * sum(len(row) == 10 and row[3] in _UPOS for row in rows) > len(rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from composita.corpus.labels import Scheme
 from composita.corpus.reading import Reader, guess_encoding
 from composita.corpus.sources import SEGMENT, Source, find_sources, read_sample, segment_starts
 from composita.corpus.tags import Tagset
-from composita.store.errors import InputError
+from composita.store.errors import InputError, plural
 
 SAMPLE = 1 << 19
 """Bytes of a source by which its kind is told."""
@@ -74,7 +74,7 @@ class Plan:
     def describe(self) -> list[str]:
         """Say what was decided of the sources, a line a kind."""
         return [
-            f"{count} source{'s' if count > 1 else ''}: format {kind.format}, encoding {kind.encoding}, "
+            f"{plural(count, 'source')}: format {kind.format}, encoding {kind.encoding}, "
             f"tags {kind.tags}, labels {kind.labels}"
             for kind, count in zip(self.kinds, self.counts, strict=True)
         ]
@@ -86,13 +86,16 @@ class Plan:
             {name: tagset.to_table() for name, tagset in self.tagsets.items()},
         )
 
-    def identity(self) -> Any:  # noqa: ANN401 - JSON
-        """Describe the plan so that a later run can tell whether it is the same."""
-        return {
-            "kinds": [[kind.format, kind.encoding, kind.labels, kind.tags] for kind in self.kinds],
-            "sources": [[source.path, source.size, source.changed] for source in self.sources],
-            "tables": list(self.tables()),
-        }
+    def identities(self) -> list[Any]:
+        """Describe each task, so that a later run can tell whether it is the same."""
+        tables = list(self.tables())
+        return [
+            [asdict(self.kinds[task.kind]), tables, [
+                [piece.source.path, piece.source.size, piece.source.changed, piece.start, piece.end]
+                for piece in task.pieces
+            ]]
+            for task in self.tasks
+        ]  # fmt: skip
 
 
 def make_plan(
@@ -140,7 +143,7 @@ def _kind_of(
     path, sample = samples[0]
     form = guess_format(sample, path) if format == "auto" else find_format(format)
     if encoding == "auto":
-        found = {guess_encoding(sample, form, path) for path, sample in samples}
+        found = {guess_encoding(sample, form) for _, sample in samples}
         encoding = "latin-1" if "latin-1" in found else "utf-8"
     relations: Counter[str] = Counter()
     upos: Counter[str] = Counter()

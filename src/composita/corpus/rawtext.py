@@ -32,9 +32,16 @@ def parse_sources(
     cancel: Cancellation | None = None,
 ) -> Parsed:
     """Parse raw text, plain or compressed, files or standard input, into one file of CoNLL-U."""
+    return _parse(find_sources(sources), out, model, parser, on_error, workers, progress, cancel)
+
+
+def _parse(
+    sources: Iterable[Source], out: Path, model: str, parser: str, on_error: str, workers: int,
+    progress: ProgressCallback, cancel: Cancellation | None,
+) -> Parsed:  # fmt: skip
     if on_error not in ("stop", "skip"):
         raise UsageError(f"unknown --on-error {on_error!r}: choose stop or skip")
-    found = {Path(source.path): source for source in find_sources(sources)}
+    found = {Path(source.path): source for source in sources}
     return parse_text(
         list(found),
         model,
@@ -88,10 +95,7 @@ def parse_for_encoding(
         if source.path == STDIN or not out.exists() or _recorded(record) != fingerprint(identity):
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(parents=True)
-            parse_sources(
-                [source.path], out, model=model, parser=parser, on_error=on_error or "stop", workers=workers,
-                progress=progress, cancel=cancel,
-            )  # fmt: skip
+            _parse([source], out, model, parser, on_error or "stop", workers, progress, cancel)
             record.write_bytes(dump_json(fingerprint(identity)))
         made.append(out)
     return made

@@ -21,13 +21,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from composita.corpus import scan
-from composita.corpus.columns import STRING_COLUMNS, Column, Tokens
+from composita.corpus.columns import STRING_COLUMNS, Column, Int32Array, Int64Array, Tokens
 from composita.corpus.formats import Format, find_format, guess_format
 from composita.corpus.sources import find_sources, open_text, read_sample, sentence_blocks
 from composita.store.errors import InputError
 
 STEP = 1 << 19
 """Bytes that are scanned at a time: what the processor's cache holds."""
+
+ROOM = 1 << 21
+"""Tokens for which there is room before anything has to grow."""
 
 LONGEST_LINE = 1 << 20
 LONGEST_SENTENCE = 10_000
@@ -69,13 +72,13 @@ class _Tables:
     """The strings seen so far, a hash table for each column, in the flat arrays that the kernels want."""
 
     def __init__(self) -> None:
-        slots = [1 << 16, 1 << 16, 1 << 10, 1 << 10, 1 << 10, 1 << 17]
+        slots = [1 << 17, 1 << 17, 1 << 10, 1 << 10, 1 << 10, 1 << 18]
         self.layout = np.zeros((len(slots), 6), np.int64)
         self.layout[0, 5] = 1  # place 0 of the arena stays unused: it marks a free slot
         self._lay_out(slots)
         self.slots = np.zeros(sum(slots), np.uint64)
         self.entries = np.zeros(sum(slots) // 2, np.int64)
-        self.arena = np.zeros(1 << 18, np.uint64)
+        self.arena = np.zeros(1 << 20, np.uint64)
         self.analyses = np.zeros((slots[scan.ANALYSES] // 2, scan.RELATIONS), np.int32)
 
     def _lay_out(self, slots: list[int]) -> None:
@@ -103,7 +106,7 @@ class _Tables:
         self.entries = entries
         self.slots = np.zeros(slots.sum(), np.uint64)
         for table in range(len(old)):
-            scan.rehash(self.layout, table, self.slots, self.entries, self.arena)
+            scan.rehash(self.layout, table, self.slots, self.entries, self.arena, windows(self.arena.view(np.uint8)))
         if full[scan.ANALYSES]:
             self.analyses = np.concatenate([self.analyses, np.zeros_like(self.analyses)])
 
@@ -113,7 +116,7 @@ class _Tables:
         lengths = (self.arena[entries] & np.uint64(0xFFFFFFFF)).astype(np.int64)
         offsets = np.zeros(len(codes) + 1, np.int32)
         np.cumsum(lengths, out=offsets[1:])
-        data = np.empty(offsets[-1], np.uint8)
+        data = np.empty(offsets[len(codes)], np.uint8)
         scan.gather(self.arena.view(np.uint8), entries, offsets, data)
         return pa.StringArray.from_buffers(len(codes), pa.py_buffer(offsets), pa.py_buffer(data))
 
@@ -138,36 +141,34 @@ class Reader:
         self.drops: list[Drop] = []
         self._options = _options(form)
         self._span = np.array([STRING_COLUMNS.index(name) for name in _span(form)], np.int64)
-        self._state = np.zeros(6, np.int64)
+        self._state = np.zeros(5, np.int64)
         self._tables = _Tables()
         if "upos" not in form.columns:
             self._add_placeholder()
-        self._codes = np.empty((len(STRING_COLUMNS), 1 << 16), np.int32)
-        self._heads = np.empty(1 << 16, np.int32)
-        self._starts = np.zeros(1 << 12, np.int64)
+        # Memory that is not touched costs nothing, so there is room for a usual shard from the beginning.
+        self._codes = np.empty((2, ROOM), np.int32)
+        self._heads = np.empty(ROOM, np.int32)
+        self._starts = np.zeros(ROOM // 8, np.int64)
         self._drops = np.empty((1 if most_drops == 1 else 1024, 2), np.int64)
         self._lines = np.empty(LONGEST_SENTENCE, np.int64)
         self._seen = np.empty(LONGEST_SENTENCE, np.int32)
-        self._fields = np.empty(len(form.columns), np.int64)
-        self._text = np.zeros(STEP + scan.PADDING, np.uint8)
-        self._separators = np.empty(STEP + 1, np.int32)
+        self._make_text(STEP)
 
     def _add_placeholder(self) -> None:
         """Make ``_`` the first universal tag, where the format has none."""
         text = np.zeros(16, np.uint8)
         text[0] = ord("_")
         tables = self._tables
-        words = text.view(np.uint64)
-        scan.intern(text, words, 0, 1, scan.UPOS, tables.layout, tables.slots, tables.entries, tables.arena)
+        scan.intern(text, windows(text), 0, 1, scan.UPOS, tables.layout, tables.slots, tables.entries, tables.arena)
 
     @property
     def lines(self) -> int:
         """How many lines were read since `start_lines`."""
-        return int(self._state[2])
+        return int(self._state[1])
 
     def start_lines(self) -> None:
         """Count lines from here on: the next block begins a new source."""
-        self._state[2] = 0
+        self._state[1] = 0
 
     @property
     def stopped(self) -> bool:
@@ -177,7 +178,7 @@ class Reader:
     @property
     def sentences(self) -> int:
         """How many sentences were kept."""
-        return int(self._state[4])
+        return int(self._state[3])
 
     def feed(self, block: bytes | memoryview) -> None:
         """Read a block of whole sentences."""
@@ -191,34 +192,38 @@ class Reader:
             self._scan(memoryview(block)[at:end])
             at = end
 
+    def _make_text(self, size: int) -> None:
+        """Make room for a text of this size, its separators and its lines."""
+        self._text = np.zeros((size + 2 * scan.PADDING) // 8 * 8, np.uint8)
+        self._separators = np.empty(len(self._text) + 1, np.int32)
+        self._ends = np.empty(len(self._text) + 1, np.int32)
+
     def _scan(self, piece: memoryview) -> None:
         size = len(piece)
         if size + scan.PADDING > len(self._text):
-            # A multiple of eight, so that the text can be viewed as words.
-            self._text = np.zeros((size + size // 4 + 2 * scan.PADDING) // 8 * 8, np.uint8)
-            self._separators = np.empty(len(self._text), np.int32)
+            self._make_text(size + size // 4)
         self._text[:size] = np.frombuffer(piece, np.uint8)
         self._text[size : size + scan.PADDING] = 0
-        words = self._text.view(np.uint64)
-        found = scan.index_separators(self._text, size, self._separators)
-        self._state[:2] = 0
+        lines = scan.index_separators(self._text, size, self._separators, self._ends)
+        self._state[0] = 0
         while not self.stopped:
             tables = self._tables
             why = scan.scan_sentences(
-                self._text, words, self._separators[:found], self._state, self._span, self._options,
-                self._codes, self._heads, self._starts, self._drops, self._lines, self._seen, self._fields,
+                self._text, windows(self._text), self._separators, self._ends[:lines], self._state, self._span,
+                self._options, self._codes, self._heads, self._starts, self._drops, self._lines, self._seen,
                 tables.layout, tables.slots, tables.entries, tables.arena, tables.analyses,
             )  # fmt: skip
             if why == scan.DONE:
                 break
             self._make_room(why, size)
+        self._state[1] += lines
         self._take_drops()
 
     def _make_room(self, why: int, size: int) -> None:
         if why == scan.ROOM_TOKENS:
             room = max(2 * len(self._heads), 2 * LONGEST_SENTENCE)
-            tokens = int(self._state[3])
-            codes = np.empty((len(STRING_COLUMNS), room), np.int32)
+            tokens = int(self._state[2])
+            codes = np.empty((len(self._codes), room), np.int32)
             codes[:, :tokens] = self._codes[:, :tokens]
             heads = np.empty(room, np.int32)
             heads[:tokens] = self._heads[:tokens]
@@ -232,9 +237,9 @@ class Reader:
             self._tables.grow(size)
 
     def _take_drops(self) -> None:
-        count = int(self._state[5])
+        count = int(self._state[4])
         self.drops.extend(Drop(int(line), int(code)) for line, code in self._drops[:count])
-        self._state[5] = 0
+        self._state[4] = 0
 
     def drop(self, code: int) -> None:
         """Note a sentence that was dropped unread."""
@@ -242,18 +247,56 @@ class Reader:
 
     def tokens(self) -> Tokens:
         """Return all that was read, its strings in order of frequency."""
-        tokens, sentences = int(self._state[3]), int(self._state[4])
-        columns = {name: self._column(table, self._codes[table, :tokens]) for table, name in enumerate(STRING_COLUMNS)}
+        tokens, sentences = int(self._state[2]), int(self._state[3])
+        relations, relation = by_frequency(self._codes[1, :tokens], self._known(scan.RELATIONS))
+        columns = {"relation": _normalised(Column(relation, self._tables.strings(scan.RELATIONS, relations)))}
+        columns |= self._analysed(self._codes[0, :tokens])
         return Tokens(self._starts[: sentences + 1].copy(), self._heads[:tokens].copy(), **columns)
 
-    def _column(self, table: int, codes: npt.NDArray[np.int32]) -> Column:
-        """Order the strings by falling frequency, then by first appearance, and leave out the unused."""
-        counts = np.bincount(codes, minlength=int(self._tables.layout[table, 4]))
-        order = np.argsort(-counts, kind="stable")
-        order = order[: np.count_nonzero(counts)]
-        new_codes = np.zeros(len(counts), np.int32)
-        new_codes[order] = np.arange(len(order), dtype=np.int32)
-        return _normalised(Column(new_codes[codes], self._tables.strings(table, order)))
+    def _known(self, table: int) -> int:
+        return int(self._tables.layout[table, 4])
+
+    def _analysed(self, codes: Int32Array) -> dict[str, Column]:
+        """Take the analyses of all tokens apart into form, lemma and tags."""
+        counts = np.zeros(self._known(scan.ANALYSES), np.int64)
+        scan.count_codes(codes, counts)
+        columns = {}
+        for table in range(scan.RELATIONS):
+            parts = self._tables.analyses[: len(counts), table]
+            totals = np.zeros(self._known(table), np.int64)
+            np.add.at(totals, parts, counts)
+            order, ranks = _ranked(totals)
+            column = np.empty(len(codes), np.int32)
+            scan.replace_codes(codes, ranks[parts], column)
+            columns[STRING_COLUMNS[table]] = _normalised(Column(column, self._tables.strings(table, order)))
+        return columns
+
+
+def windows(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+    """View the word of eight bytes that begins at each byte.
+
+    >>> hex(windows(np.arange(16, dtype=np.uint8))[1])
+    '0x807060504030201'
+    """
+    return np.ndarray((len(text) - 7,), np.uint64, text, 0, (1,))
+
+
+def by_frequency(codes: Int32Array, known: int) -> tuple[Int64Array, Int32Array]:
+    """Return the codes in use by falling frequency, then by their old order, and every token's place in that list."""
+    counts = np.zeros(known, np.int64)
+    scan.count_codes(codes, counts)
+    order, ranks = _ranked(counts)
+    ranked = np.empty(len(codes), np.int32)
+    scan.replace_codes(codes, ranks, ranked)
+    return order, ranked
+
+
+def _ranked(counts: Int64Array) -> tuple[Int64Array, Int32Array]:
+    """Return the codes that occur by falling count, and the place of each code in that list."""
+    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    ranks = np.zeros(len(counts), np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return order, ranks
 
 
 def _normalised(column: Column) -> Column:
@@ -289,18 +332,15 @@ def _options(form: Format) -> npt.NDArray[np.int64]:
     return np.array([values[name] for name in scan.OPTIONS], np.int64)
 
 
-def guess_encoding(sample: bytes, form: Format, source: str) -> str:
-    """Tell UTF-8 from Latin-1, which only WaCky files are allowed to be without being told."""
-    cut = sample[: sample.rfind(b"\n") + 1] or sample
+def guess_encoding(sample: bytes, form: Format) -> str:
+    """Tell UTF-8 from Latin-1, in which only WaCky files may be without being told."""
+    if not form.dirty:
+        return "utf-8"
+    whole_lines = sample[: sample.rfind(b"\n") + 1] or sample
     try:
-        cut.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if form.dirty:
-            return "latin-1"
-        line = cut.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            "not valid UTF-8: if the file is Latin-1, pass --encoding latin-1", source=source, line=line
-        ) from None
+        whole_lines.decode("utf-8")
+    except UnicodeDecodeError:
+        return "latin-1"
     return "utf-8"
 
 
@@ -319,7 +359,7 @@ def read_tokens(path: str | Path, format: str = "auto", encoding: str = "auto") 
     (source,) = find_sources([path])
     sample = read_sample(source)
     form = guess_format(sample, source.path) if format == "auto" else find_format(format)
-    reader = Reader(form, guess_encoding(sample, form, source.path) if encoding == "auto" else encoding, most_drops=1)
+    reader = Reader(form, guess_encoding(sample, form) if encoding == "auto" else encoding, most_drops=1)
     with open_text(source) as stream:
         for block in sentence_blocks(stream, form):
             if block.endless:

@@ -1,14 +1,14 @@
 """The compiled reader: bytes of whole sentences in, integer columns out.
 
-Two passes over a block of text. `index_separators` notes where every tab and line end is. `scan_sentences` then goes
-from line to line, gives every string the code of its first appearance (`Strings`: an open-addressing hash table beside
-an arena of bytes), turns heads into distances, and checks each sentence when it is complete; a sentence that fails any
-check is taken back as a whole and noted in a list of drops.
+Two passes over a block of text. `index_separators` notes where every tab and line end is.
+`scan_sentences` then goes from line to line, gives every string the code of its first appearance (hash tables beside
+an arena), turns heads into distances, and checks each sentence when it is complete; a sentence that fails any check is
+taken back as a whole and noted in a list of drops. Form, lemma and tags of a token are looked up as one string, an
+*analysis*, because nearly every token repeats one that was seen before.
 
-Safety: a block carries eight spare bytes behind its text, so that a word of eight bytes can be read anywhere. Every
-index is derived from positions below the size of the text, every array is asked for room before it is written, and
-when room is
-short the kernel stops at the start of the sentence, says which array to enlarge, and is called again.
+Safety: a block carries eight spare bytes behind its text, so that a word of eight bytes can be read at every place.
+Every index is derived from positions below the size of the text, every array is asked for room before it is written,
+and when room is short the kernel stops at the start of the sentence, says so, and is called again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from composita.store.kernels import bare_kernel
+from composita.store.kernels import bare_kernel, inlined_kernel
 
 # Why a sentence is dropped.
 COLUMNS, INDEX, HEAD, HEAD_RANGE, NO_ROOT, CYCLE, EMPTY, UTF8, CONTROL, LONG_LINE, LONG_SENTENCE = range(1, 12)
@@ -51,54 +51,56 @@ DONE, ROOM_TOKENS, ROOM_SENTENCES, ROOM_DROPS, ROOM_STRINGS = range(5)
 PADDING = 8
 """Bytes that must follow the text of a block."""
 
-_TAB, _LF, _CR, _HASH, _LT = 9, 10, 13, 35, 60
+_TAB, _FEED, _CR, _HASH, _LESS = 9, 10, 13, 35, 60
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _NONE, _ONE, _THREE, _SEVEN, _EIGHT = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(7), np.uint64(8)
 _LOW = np.uint64((1 << 32) - 1)
-_TEN = np.uint64(10)
+_TEN, _SIXTEEN, _SIXTY_FOUR = np.uint64(10), np.uint64(16), np.uint64(64)
+_HUNDRED, _TEN_THOUSAND = np.uint64(100), np.uint64(10_000)
+_ZEROS, _SIXES, _HIGH_HALVES = (np.uint64(0x0101010101010101 * byte) for byte in (0x30, 0x06, 0xF0))
+_PAIRS, _FOURS = np.uint64(0x000000FF000000FF), np.uint64(0xFFFF)
 _SHIFT = np.uint64(32)
-_SIXTY_THREE = np.uint64(63)
 
 
 @bare_kernel
-def index_separators(text: npt.NDArray[np.uint8], size: int, found: npt.NDArray[np.int32]) -> int:
-    """Write ``2 * position + is_line_end`` of every tab and line feed in ``text[:size]``; return how many.
+def index_separators(
+    text: npt.NDArray[np.uint8],
+    size: int,
+    separators: npt.NDArray[np.int32],
+    ends: npt.NDArray[np.int32],
+) -> int:
+    """Write where tabs and line feeds are, and which of these separators are line feeds; return how many lines.
 
-    ``found`` has room for ``size + 1`` entries. A missing last line feed is added at ``size``.
+    ``separators`` and ``ends`` have room for ``size + 1``. A line feed that is missing at the end is taken to be there.
+    Both loops write always and move on only where it counts, because a branch that cannot be foreseen costs more.
     """
     count = np.uint64(0)
     for i in range(np.uint64(size)):
         byte = text[i]
-        found[count] = (np.int32(i) << 1) | (byte == _LF)
-        count += np.uint64((byte == _TAB) | (byte == _LF))
-    if size > 0 and text[size - 1] != _LF:
-        found[count] = (np.int32(size) << 1) | 1
+        separators[count] = np.int32(i)
+        count += np.uint64((byte == _TAB) | (byte == _FEED))
+    if size > 0 and text[size - 1] != _FEED:
+        separators[count] = np.int32(size)
         count += np.uint64(1)
-    return np.int64(count)
+    lines = np.uint64(0)
+    for k in range(count):
+        ends[lines] = np.int32(k)
+        at = separators[k]
+        lines += np.uint64((at == size) | (text[at] == _FEED))
+    return np.int64(lines)
 
 
-@bare_kernel
-def load_word(words: npt.NDArray[np.uint64], start: np.uint64) -> np.uint64:
-    """Read the eight bytes from position ``start``, wherever it lies within the aligned words."""
-    index = start >> _THREE
-    shift = (start & _SEVEN) << _THREE
-    low = words[index] >> shift
-    # Two shifts, because a shift by 64 is not defined.
-    high = (words[index + _ONE] << _ONE) << (_SIXTY_THREE - shift)
-    return low | high
-
-
-@bare_kernel
+@inlined_kernel
 def string_hash(words: npt.NDArray[np.uint64], start: np.uint64, length: np.uint64) -> np.uint64:
     """Mix the length and the bytes of a string into a word of which the upper bits are the best."""
     mixed = length
     while length >= _EIGHT:
-        mixed = (mixed ^ load_word(words, start)) * _MIX
+        mixed = (mixed ^ words[start]) * _MIX
         mixed ^= mixed >> _SHIFT
         start += _EIGHT
         length -= _EIGHT
     if length:
-        mixed ^= load_word(words, start) & ((_ONE << (length << _THREE)) - _ONE)
+        mixed ^= words[start] & ((_ONE << (length << _THREE)) - _ONE)
     mixed *= _MIX
     return (mixed ^ (mixed >> _SHIFT)) * _MIX
 
@@ -131,7 +133,7 @@ def utf8_fault(text: npt.NDArray[np.uint8], start: int, end: int) -> int:
     return 0
 
 
-@bare_kernel
+@inlined_kernel
 def same_string(
     words: npt.NDArray[np.uint64],
     start: np.uint64,
@@ -144,16 +146,16 @@ def same_string(
         return False
     while length >= _EIGHT:
         entry += _ONE
-        if load_word(words, start) != arena[entry]:
+        if words[start] != arena[entry]:
             return False
         start += _EIGHT
         length -= _EIGHT
     if length == _NONE:
         return True
-    return (load_word(words, start) & ((_ONE << (length << _THREE)) - _ONE)) == arena[entry + _ONE]
+    return (words[start] & ((_ONE << (length << _THREE)) - _ONE)) == arena[entry + _ONE]
 
 
-@bare_kernel
+@inlined_kernel
 def find(
     words: npt.NDArray[np.uint64],
     start: np.uint64,
@@ -213,17 +215,17 @@ def add(
     arena[entry] = (np.uint64(code) << _SHIFT) | length
     while length >= _EIGHT:
         entry += _ONE
-        arena[entry] = load_word(words, start)
+        arena[entry] = words[start]
         start += _EIGHT
         length -= _EIGHT
     if length:
-        arena[entry + _ONE] = load_word(words, start) & ((_ONE << (length << _THREE)) - _ONE)
+        arena[entry + _ONE] = words[start] & ((_ONE << (length << _THREE)) - _ONE)
     layout[table, 4] = code + 1
     layout[0, 5] = np.int64(end)
     return code
 
 
-@bare_kernel
+@inlined_kernel
 def intern(
     text: npt.NDArray[np.uint8],
     words: npt.NDArray[np.uint64],
@@ -256,13 +258,14 @@ def rehash(
     slots: npt.NDArray[np.uint64],
     entries: npt.NDArray[np.int64],
     arena: npt.NDArray[np.uint64],
+    windows: npt.NDArray[np.uint64],
 ) -> None:
-    """Fill the empty slots of a table anew from the strings that it holds."""
+    """Fill the empty slots of a table anew from the strings that it holds; ``windows`` are those of the arena."""
     base = np.uint64(layout[table, 0])
     mask = np.uint64(layout[table, 1])
     for code in range(layout[table, 4]):
         entry = np.uint64(entries[layout[table, 2] + code])
-        hashed = string_hash(arena, (entry + _ONE) << _THREE, arena[entry] & _LOW)
+        hashed = string_hash(windows, (entry + _ONE) << _THREE, arena[entry] & _LOW)
         slot = (hashed >> _TEN) & mask
         while slots[base + slot] != _NONE:
             slot = (slot + _ONE) & mask
@@ -284,6 +287,24 @@ def gather(
 
 
 @bare_kernel
+def count_codes(codes: npt.NDArray[np.int32], counts: npt.NDArray[np.int64]) -> None:
+    """Add to ``counts[code]`` how often each code occurs; a code without a place is not counted."""
+    for i in range(len(codes)):
+        code = codes[i]
+        if 0 <= code < len(counts):
+            counts[code] += 1
+
+
+@bare_kernel
+def replace_codes(
+    codes: npt.NDArray[np.int32], new_codes: npt.NDArray[np.int32], replaced: npt.NDArray[np.int32]
+) -> None:
+    """Write the new code of every code into ``replaced``."""
+    for i in range(len(codes)):
+        replaced[i] = new_codes[codes[i]]
+
+
+@bare_kernel
 def combine_hashes(
     starts: npt.NDArray[np.int64],
     codes: npt.NDArray[np.int32],
@@ -300,26 +321,29 @@ def combine_hashes(
             hashes[sentence, half] = mixed * _MIX
 
 
-@bare_kernel
-def parse_number(text: npt.NDArray[np.uint8], start: int, end: int) -> int:
-    """Read an unsigned decimal number of at most nine digits, or return -1."""
-    if start == end or end - start > 9:
+@inlined_kernel
+def parse_number(words: npt.NDArray[np.uint64], start: int, end: int) -> int:
+    """Read an unsigned decimal number of at most seven digits, all at once, or return -1."""
+    length = end - start
+    if length < 1 or length > 7:
         return -1
-    number = 0
-    for i in range(start, end):
-        digit = np.int64(text[i]) - 48
-        if digit < 0 or digit > 9:
-            return -1
-        number = number * 10 + digit
-    return number
+    empty = np.uint64(64 - 8 * length)
+    digits = (words[np.uint64(start)] << empty) | (_ZEROS >> (_SIXTY_FOUR - empty))
+    if (digits & _HIGH_HALVES) != _ZEROS or ((digits + _SIXES) & _HIGH_HALVES) != _ZEROS:
+        return -1
+    # Neighbours are joined: digits to pairs, pairs to fours, fours to the number.
+    digits -= _ZEROS
+    pairs = digits * _TEN + (digits >> _EIGHT)
+    fours = ((pairs & _PAIRS) * _HUNDRED) + ((pairs >> _SIXTEEN) & _PAIRS)
+    return np.int64((fours & _FOURS) * _TEN_THOUSAND + ((fours >> _SHIFT) & _FOURS))
 
 
 @bare_kernel
-def is_subtoken(text: npt.NDArray[np.uint8], start: int, end: int) -> bool:
+def is_subtoken(text: npt.NDArray[np.uint8], words: npt.NDArray[np.uint64], start: int, end: int) -> bool:
     """Whether a CoNLL-U token number is a range ``2-3`` or an empty node ``2.1``."""
     for i in range(start + 1, end - 1):
         if text[i] == 45 or text[i] == 46:
-            return parse_number(text, start, i) >= 0 and parse_number(text, i + 1, end) >= 0
+            return parse_number(words, start, i) >= 0 and parse_number(words, i + 1, end) >= 0
     return False
 
 
@@ -372,14 +396,14 @@ def tree_fault(heads: npt.NDArray[np.int32], start: int, end: int, seen: npt.NDA
     return 0, 0
 
 
-@bare_kernel
+@inlined_kernel
 def analyse(
     text: npt.NDArray[np.uint8],
     words: npt.NDArray[np.uint64],
     begin: int,
+    separators: npt.NDArray[np.int32],
     first: int,
     columns: npt.NDArray[np.int64],
-    fields: npt.NDArray[np.int64],
     layout: npt.NDArray[np.int64],
     slots: npt.NDArray[np.uint64],
     entries: npt.NDArray[np.int64],
@@ -388,11 +412,11 @@ def analyse(
 ) -> int:
     """Return the code of an analysis: form, lemma and tags side by side, looked up as one string.
 
-    Nearly every token repeats an analysis that was seen before, so that one look-up gives all its codes. ``columns``
-    are the tables of the columns from number ``first``, which begins at ``begin``.
+    ``columns`` are the tables of its fields; the first begins at ``begin`` and ends at separator ``first``. A new
+    analysis gets a row in ``analyses``, the codes of its fields.
     """
-    span = len(columns)
-    start, length = np.uint64(begin), np.uint64(fields[first + span - 1] - begin)
+    start = np.uint64(begin)
+    length = np.uint64(separators[first + len(columns) - 1] - begin)
     hashed = string_hash(words, start, length)
     code = find(words, start, length, hashed, ANALYSES, layout, slots, arena)
     if code >= 0:
@@ -400,8 +424,8 @@ def analyse(
     row = layout[ANALYSES, 4]
     if row == len(analyses):
         return NO_ROOM
-    for i in range(span):
-        end = fields[first + i]
+    for i in range(len(columns)):
+        end = np.int64(separators[first + i])
         part = intern(text, words, begin, end, columns[i], layout, slots, entries, arena)
         if part < 0:
             return part
@@ -415,6 +439,7 @@ def scan_sentences(  # noqa: C901 - one state machine, told in order
     text: npt.NDArray[np.uint8],
     words: npt.NDArray[np.uint64],
     separators: npt.NDArray[np.int32],
+    ends: npt.NDArray[np.int32],
     state: npt.NDArray[np.int64],
     span: npt.NDArray[np.int64],
     options: npt.NDArray[np.int64],
@@ -424,7 +449,6 @@ def scan_sentences(  # noqa: C901 - one state machine, told in order
     drops: npt.NDArray[np.int64],
     lines: npt.NDArray[np.int64],
     seen: npt.NDArray[np.int32],
-    fields: npt.NDArray[np.int64],
     layout: npt.NDArray[np.int64],
     slots: npt.NDArray[np.uint64],
     entries: npt.NDArray[np.int64],
@@ -436,34 +460,34 @@ def scan_sentences(  # noqa: C901 - one state machine, told in order
     Parameters
     ----------
     text, words
-        The block, and its view as words of eight bytes, with `PADDING` behind the text.
-    separators
-        From `index_separators`, only as many as were found.
+        The block, with `PADDING` behind the text, and for each of its bytes the word of eight that begins there.
+    separators, ends
+        From `index_separators`, ``ends`` only as many as there are lines.
     state
-        [next separator, position in the text, line number, tokens, sentences, drops], updated in place.
+        [next line of the block, lines before the block, tokens, sentences, drops], updated in place.
     span
         Which table each of the columns form, lemma and tags goes to, in the order of the file.
     options
         See `OPTIONS`.
     codes, heads, starts
-        The columns, (5, room), (room,), (room,); the heads become distances.
+        The codes of analyses and relations, (2, room), the heads, (room,), which become distances, and where sentences
+        begin, (room,).
     drops
         Line and reason of every sentence that was dropped, (room, 2).
-    lines, seen, fields
-        Scratch, with room for the longest sentence and for the most columns.
+    lines, seen
+        Scratch, with room for the longest sentence.
     layout, slots, entries, arena, analyses
         The tables of strings, see `find` and `analyse`.
     """
-    separator, position, line = state[0], state[1], state[2]
-    tokens, sentences, dropped = state[3], state[4], state[5]
+    line, before = state[0], state[1]
+    tokens, sentences, dropped = state[2], state[3], state[4]
     fewest, most, comments, markup, subtokens = options[0], options[1], options[2], options[3], options[4]
     index_column, head_column, relation_column, span_column = options[5], options[6], options[7], options[8]
     longest_line, longest_sentence = options[9], options[10]
-    found = len(separators)
 
-    while separator < found:
+    while line < len(ends):
         # One sentence; remember its beginning, to take it back, or to start again when room is short.
-        first_separator, first_position, first_line, first_token = separator, position, line, tokens
+        first_line, first_token = line, tokens
         if tokens + longest_sentence > len(heads):
             return ROOM_TOKENS
         if sentences + 2 > len(starts):
@@ -471,24 +495,16 @@ def scan_sentences(  # noqa: C901 - one state machine, told in order
         if dropped + 1 > len(drops):
             return ROOM_DROPS
         fault, fault_line, length = 0, 0, 0
-        while separator < found:
-            start = position
-            columns = 0
-            while separators[separator] & 1 == 0:
-                if columns < most:
-                    fields[columns] = separators[separator] >> 1
-                columns += 1
-                separator += 1
-            end = np.int64(separators[separator] >> 1)
-            separator += 1
-            position = end + 1
+        while line < len(ends):
+            first = np.int64(ends[line - 1]) + 1 if line else np.int64(0)
+            last = np.int64(ends[line])
+            start = np.int64(separators[first - 1]) + 1 if line else np.int64(0)
+            end = np.int64(separators[last])
+            columns = last - first + 1
             line += 1
             while end > start and text[end - 1] == _CR:
                 end -= 1
-            if columns < most:
-                fields[columns] = end
-            columns += 1
-            if columns == 1 and (end == start or (markup and text[start] == _LT and is_markup(text, start, end))):
+            if columns == 1 and (end == start or (markup and text[start] == _LESS and is_markup(text, start, end))):
                 break
             if fault or (comments and text[start] == _HASH):
                 continue
@@ -498,42 +514,37 @@ def scan_sentences(  # noqa: C901 - one state machine, told in order
             if columns < fewest or columns > most:
                 fault, fault_line = COLUMNS, line
                 continue
-            begin = fields[index_column - 1] + 1 if index_column else start
-            number = parse_number(text, begin, fields[index_column])
-            if number != length + 1:
-                if not (subtokens and number < 0 and is_subtoken(text, begin, fields[index_column])):
+            begin = np.int64(separators[first + index_column - 1]) + 1 if index_column else start
+            stop = np.int64(separators[first + index_column])
+            if parse_number(words, begin, stop) != length + 1:
+                if not (subtokens and is_subtoken(text, words, begin, stop)):
                     fault, fault_line = INDEX, line
                 continue
             if length == longest_sentence:
                 fault, fault_line = LONG_SENTENCE, line
                 continue
-            number = parse_number(text, fields[head_column - 1] + 1, fields[head_column])
-            if number < 0:
+            begin = np.int64(separators[first + head_column - 1]) + 1
+            head = parse_number(words, begin, np.int64(separators[first + head_column]))
+            if head < 0:
                 fault, fault_line = HEAD, line
                 continue
-            begin = fields[span_column - 1] + 1 if span_column else start
+            begin = np.int64(separators[first + span_column - 1]) + 1 if span_column else start
             code = analyse(
-                text, words, begin, span_column, span, fields,
-                layout, slots, entries, arena, analyses,
-            )  # fmt: skip
+                text, words, begin, separators, first + span_column, span, layout, slots, entries, arena, analyses
+            )
             if code >= 0:
-                codes[0, tokens] = analyses[code, 0]
-                codes[1, tokens] = analyses[code, 1]
-                codes[2, tokens] = analyses[code, 2]
-                codes[3, tokens] = analyses[code, 3]
-                code = intern(
-                    text, words, fields[relation_column - 1] + 1, fields[relation_column], RELATIONS,
-                    layout, slots, entries, arena,
-                )  # fmt: skip
+                codes[0, tokens] = code
+                begin = np.int64(separators[first + relation_column - 1]) + 1
+                stop = end if relation_column == columns - 1 else np.int64(separators[first + relation_column])
+                code = intern(text, words, begin, stop, RELATIONS, layout, slots, entries, arena)
             if code < 0:
                 if code == NO_ROOM:
-                    state[0], state[1], state[2] = first_separator, first_position, first_line
-                    state[3], state[4], state[5] = first_token, sentences, dropped
+                    state[0], state[2], state[3], state[4] = first_line, first_token, sentences, dropped
                     return ROOM_STRINGS
                 fault, fault_line = -code, line
                 continue
-            codes[RELATIONS, tokens] = code
-            heads[tokens] = number
+            codes[1, tokens] = code
+            heads[tokens] = head
             lines[length] = line
             length += 1
             tokens += 1
@@ -541,15 +552,15 @@ def scan_sentences(  # noqa: C901 - one state machine, told in order
             fault, place = tree_fault(heads, first_token, tokens, seen)
             fault_line = lines[place]
         if fault:
-            drops[dropped, 0], drops[dropped, 1] = fault_line, fault
+            drops[dropped, 0], drops[dropped, 1] = before + fault_line, fault
             dropped += 1
             tokens = first_token
         elif length:
             for i in range(length):
-                head = heads[first_token + i]
+                head = np.int64(heads[first_token + i])
                 heads[first_token + i] = head - i - 1 if head else 0
             sentences += 1
             starts[sentences] = tokens
-        state[0], state[1], state[2] = separator, position, line
-        state[3], state[4], state[5] = tokens, sentences, dropped
+        state[0], state[2], state[3], state[4] = line, tokens, sentences, dropped
+    state[0] = line
     return DONE

@@ -12,12 +12,13 @@ import bz2
 import glob
 import gzip
 import hashlib
+import io
 import lzma
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,6 +30,9 @@ SEGMENT = 1 << 26
 
 CHUNK = 1 << 22
 """Bytes asked of a stream at a time."""
+
+LOOKED_AT = 1 << 20
+"""Bytes of standard input that are read before its format is known."""
 
 LONGEST = 1 << 24
 """Bytes in which a sentence must end."""
@@ -53,6 +57,7 @@ class Source:
     compression: str | None = None
     size: int = 0  # bytes on disk
     changed: int = 0  # time of the last change, by which a later run knows the file again
+    start: bytes = field(default=b"", repr=False)  # of standard input, what was read to look at it
 
     @property
     def name(self) -> str:
@@ -88,7 +93,8 @@ def find_sources(patterns: Iterable[str | Path]) -> list[Source]:
 def _look(path: str) -> Source:
     """Find out size and compression of a path."""
     if path == STDIN:
-        return Source(path)
+        start = sys.stdin.buffer.read(LOOKED_AT)
+        return Source(path, _compression(start), start=start)
     file = Path(path)
     if file.is_dir():
         raise InputError(f"this is a folder, expected a file; to read all in it, pass '{path}/*'", source=path)
@@ -170,9 +176,7 @@ class TextStream:
 def open_text(source: Source, start: int = 0, end: int | None = None) -> Iterator[TextStream]:
     """Open a source for reading its decompressed bytes, for plain files those from ``start`` to ``end``."""
     if source.path == STDIN:
-        first = sys.stdin.buffer.read(8)
-        looked = Source(STDIN, _compression(first))
-        yield TextStream(looked, _Replayed(first, sys.stdin.buffer))
+        yield TextStream(source, _Replayed(source.start, sys.stdin.buffer))
         return
     try:
         raw = Path(source.path).open("rb")  # noqa: SIM115 - closed below
@@ -184,17 +188,20 @@ def open_text(source: Source, start: int = 0, end: int | None = None) -> Iterato
 
 
 def read_sample(source: Source, size: int = 1 << 20) -> bytes:
-    """Read the first bytes of a source that is a file, to tell its format by."""
+    """Read the first bytes of a source, to tell its format by; what is behind them stays to be read."""
+    if source.path == STDIN:
+        parts: list[bytes] = []
+        with suppress(InputError):  # a compressed stream is cut short here
+            parts.extend(_first(TextStream(source, io.BytesIO(source.start)), size))
+        return _without_mark(b"".join(parts), source)
     with open_text(source) as stream:
-        return _fill(stream, size)
+        return _without_mark(b"".join(_first(stream, size)), source)
 
 
-def _fill(stream: TextStream, size: int) -> bytes:
-    parts: list[bytes] = []
-    while size > 0 and (chunk := stream.read(min(size, CHUNK))):
-        parts.append(chunk)
+def _first(stream: TextStream, size: int) -> Iterator[bytes]:
+    while size > 0 and (chunk := stream.read(min(size, 1 << 16))):
+        yield chunk
         size -= len(chunk)
-    return b"".join(parts)
 
 
 @dataclass(frozen=True)
@@ -262,7 +269,7 @@ def _first_boundary(data: bytes, form: Format, position: int, default: int) -> i
     while match := form.boundary.search(data, at):
         if match.end() >= position:
             return match.end()
-        at = match.end() - 1
+        at = match.end()
     return default
 
 

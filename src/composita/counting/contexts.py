@@ -37,8 +37,8 @@ class Context:
     left, right
         For a window: how many tokens before and after the item, of all tokens of its sentence.
     weights
-        For a window: ``flat``, or less with the distance d: ``linear`` (1 - (d - 1) / k, k the wider side) or ``harmonic``
-        (1 / d).
+        For a window: ``flat``, or less with the distance d: ``linear`` (1 - (d - 1) / k, k the wider side) or
+        ``harmonic`` (1 / d).
 
     """
 
@@ -50,8 +50,10 @@ class Context:
     @classmethod
     def parse(cls, text: str) -> Context:
         """Read ``sentence``, ``dependency``, ``window:5``, ``window:5,0`` (left, right) or ``window:5:linear``."""
-        if text == "sentence" or text == "dependency":
-            return cls(text)
+        if text == "sentence":
+            return cls()
+        if text == "dependency":
+            return cls("dependency")
         found = _WINDOW.fullmatch(text)
         if not found:
             raise UsageError(

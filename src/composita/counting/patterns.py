@@ -93,7 +93,9 @@ class Pattern:
         if not _NAME.fullmatch(self.name) or self.name in _RESERVED:
             raise UsageError(f"{self.name!r} cannot name a pattern: expected a few letters a-z and digits, not 'word'")
         if not 1 <= len(self.arguments) <= MOST_ARGUMENTS:
-            raise UsageError(f"pattern {self.name}: expected 1 to {MOST_ARGUMENTS} arguments, got {len(self.arguments)}")
+            raise UsageError(
+                f"pattern {self.name}: expected 1 to {MOST_ARGUMENTS} arguments, got {len(self.arguments)}"
+            )
         if len(set(names)) < len(names):
             raise UsageError(f"pattern {self.name}: two arguments begin with the role {max(names, key=names.count)!r}")
         if all(argument.optional for argument in self.arguments):
@@ -103,7 +105,9 @@ class Pattern:
         if not self.display:
             object.__setattr__(self, "display", (*reversed(names[1:]), "head", names[0]))
         if sorted(self.display) != sorted(["head", *names]):
-            raise UsageError(f"pattern {self.name}: 'display' is {list(self.display)}, expected head, {', '.join(names)}")
+            raise UsageError(
+                f"pattern {self.name}: 'display' is {list(self.display)}, expected head, {', '.join(names)}"
+            )
 
     @property
     def without_mask(self) -> int:
@@ -135,7 +139,9 @@ class Pattern:
         check_keys(table, ("head", "arguments", "without", "display"), where)
         places = table.get("arguments")
         if not isinstance(places, list) or not all(isinstance(place, dict) for place in places):
-            raise UsageError(f"{where}: 'arguments' is {places!r}, expected a list of tables such as {{role = \"object\"}}")
+            raise UsageError(
+                f"{where}: 'arguments' is {places!r}, expected a list of tables such as {{role = \"object\"}}"
+            )
         return cls(
             name,
             string(table, "head", where, ("n", "v", "a", "r")),
@@ -149,7 +155,7 @@ def _argument(place: Mapping[str, Any], where: str) -> Argument:
     check_keys(place, ("role", "roles", "pos", "prepositions", "optional", "join"), where, "arguments.")
     roles = strings(place, "roles", where) or ((string(place, "role", where),) if "role" in place else ())
     if not roles:
-        raise UsageError(f"{where}: an argument has no role; expected role = \"object\" or another of {', '.join(ROLES)}")
+        raise UsageError(f'{where}: an argument has no role; expected role = "object" or another of {", ".join(ROLES)}')
     pos = strings(place, "pos", where) or ("n", "p")
     if bad := [letter for letter in pos if letter not in ("n", "v", "a", "r", "p")]:
         raise UsageError(f"{where}: unknown part of speech {bad[0]!r}: choose n, v, a, r or p")
@@ -205,7 +211,9 @@ def _read(path: str) -> list[Pattern]:
     try:
         table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UsageError(f"unknown pattern {path!r}: choose {', '.join(built_in())}, or a TOML file that is there") from None
+        raise UsageError(
+            f"unknown pattern {path!r}: choose {', '.join(built_in())}, or a TOML file that is there"
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the patterns in {path}: {error}") from None
     except tomllib.TOMLDecodeError as error:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -47,6 +48,8 @@ Standing = Literal["nouns", "arguments", "no"]
 """What names and pronouns are: nouns like others, arguments of phrases only, or nothing."""
 
 CLASSES = len(Class)
+FEW = 3
+"""For so many unknown words, suggestions are made."""
 Int32Array = npt.NDArray[np.int32]
 Int64Array = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -120,7 +123,7 @@ class Vocabulary:
     def __post_init__(self) -> None:
         for labels, numbers in ((self.words, self.frequencies), (self.contexts, self.context_frequencies)):
             keys = [order_of(check_label(label, "vocabulary")) for label in labels]
-            if any(after <= before for before, after in zip(keys, keys[1:], strict=False)):
+            if any(after <= before for before, after in pairwise(keys)):
                 raise UsageError("expected each word once, in the order of n v a r p and of the bytes of the lemmas")
             if len(numbers) != len(labels) or len(labels) > MOST_WORDS:
                 raise UsageError(f"expected one frequency a word and at most {MOST_WORDS:,} words, got {len(labels):,}")
@@ -161,8 +164,9 @@ class Vocabulary:
         min_frequency
             Rarer words are neither counted nor contexts.
         proper
-            Names: ``nouns`` are nouns like others, ranked and counted with them, and may be contexts; ``arguments`` may be
-            arguments of phrases, and are counted outside the core if they are as frequent as the rarest noun; ``no``.
+            Names: ``nouns`` are nouns like others, ranked and counted with them, and may be contexts; ``arguments`` may
+            be arguments of phrases, and are counted outside the core if they are as frequent as the rarest noun;
+            ``no``.
         pronouns
             The same of pronouns, which are never contexts. As ``nouns`` they are of the core.
         alphabetic
@@ -183,7 +187,12 @@ class Vocabulary:
 
     @classmethod
     def from_frequencies(
-        cls, table: pa.Table, *, include: Collection[str] = (), stop_words: Collection[str] = (), **choice: Any  # noqa: ANN401
+        cls,
+        table: pa.Table,
+        *,
+        include: Collection[str] = (),
+        stop_words: Collection[str] = (),
+        **choice: Any,  # noqa: ANN401
     ) -> Vocabulary:
         """Choose from a table such as `Corpus.frequencies` gives; the options are those of `from_corpus`."""
         return cls._choose(table, Choice(**choice), include, stop_words)
@@ -308,9 +317,7 @@ def _classes(letter: str, *, names: bool, pronouns: bool) -> list[int]:
 class _Candidates:
     """The words of a corpus that may be chosen, ranked within each part of speech."""
 
-    def __init__(
-        self, table: pa.Table, choice: Choice, include: Collection[str], stop_words: Collection[str]
-    ) -> None:
+    def __init__(self, table: pa.Table, choice: Choice, include: Collection[str], stop_words: Collection[str]) -> None:
         self.choice = choice
         self.include = {check_label(label, "include") for label in include}
         self.tables = {kind: _of_class(table, kind) for kind in Class if CLASS_LETTERS[kind]}
@@ -362,7 +369,8 @@ class _Candidates:
             found |= {f"{lemma}-{letter}": count for lemma, count in pairs}
         if missing := sorted(wanted - found.keys(), key=order_of):
             shown = ", ".join(missing[:10]) + (f" and {len(missing) - 10} more" if len(missing) > 10 else "")
-            logger.warning("not in the corpus, and left out: %s", shown)
+            near = suggest(missing[0], chosen) if len(missing) <= FEW else ""
+            logger.warning("not in the corpus, and left out: %s%s", shown, near)
         return found
 
     def contexts(self) -> dict[str, int]:
@@ -382,11 +390,17 @@ def _rank(pair: tuple[str, int]) -> tuple[int, bytes, str]:
 
 
 def _ranked(
-    rows: pa.Table, letter: str, least: int, allowed: Any, stopped: set[str]  # noqa: ANN401 - a bound method
+    rows: pa.Table,
+    letter: str,
+    least: int,
+    allowed: Callable[[str], object],
+    stopped: set[str],
 ) -> list[tuple[str, int]]:
     """Sort the words of a class, the most frequent first, then by their bytes."""
     rows = rows.filter(pc.greater_equal(rows.column("count"), least))
-    pairs: Iterable[tuple[str, int]] = zip(rows.column("word").to_pylist(), rows.column("count").to_pylist(), strict=True)
+    pairs: Iterable[tuple[str, int]] = zip(
+        rows.column("word").to_pylist(), rows.column("count").to_pylist(), strict=True
+    )
     labelled = ((f"{lemma}-{letter}", count) for lemma, count in pairs if allowed(lemma) and lemma not in stopped)
     return sorted((pair for pair in labelled if pair[0] not in stopped), key=_rank)
 

@@ -42,19 +42,31 @@ def check_label(label: str, where: str) -> str:
     return label
 
 
-def read_words(path: str | Path, letter: str = "") -> list[str]:
-    """Read the distinct words of a file, in the order of their labels, or of one part of speech only.
+def read_words(path: str | Path, *, bare: str = "", columns: str = "nva") -> list[str]:
+    r"""Read the distinct words of a file, in their order.
 
-    A list has one word a line, ``chase-v``, or ``chase`` where ``letter`` says what it is; empty lines and lines that begin
-    with ``#`` are skipped. A benchmark is known by its first line, which names columns such as ``verb``, ``landmark``,
-    ``subject``, ``object``, ``noun``, ``adj_subj``.
+    A list has one word a line, such as ``chase-v``; empty lines and lines that begin with ``#`` are skipped. A
+    benchmark is known by its first line, which names columns such as ``verb``, ``landmark``, ``subject``, ``object``,
+    ``noun``, ``adj_subj``.
+
+    Parameters
+    ----------
+    path
+        The file.
+    bare
+        The letter that a word without one gets; ``*`` to leave it as it is.
+    columns
+        The letters of the words that are taken from a benchmark.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "verbs.txt")
-    >>> _ = path.write_text("chase\\ndog-n\\nbark-v\\n")
-    >>> read_words(path, "v"), read_words(path.with_name("none.txt"))
+    >>> _ = path.write_text("chase\nbark-v\n")
+    >>> read_words(path, bare="v")
+    ['bark-v', 'chase-v']
+    >>> read_words(path)
     Traceback (most recent call last):
-    composita.store.errors.UsageError: cannot read .../none.txt: No such file or directory
+    composita.store.errors.InputError: .../verbs.txt:1: expected one word such as chase-v, got 'chase'
+
     """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
@@ -64,33 +76,37 @@ def read_words(path: str | Path, letter: str = "") -> list[str]:
         raise InputError(f"expected UTF-8, found the byte {error.object[error.start]:#04x}", source=path) from None
     # Only line feeds end lines: stray carriage returns are stripped with the other blanks.
     lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), 1)]
-    lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
-    columns = {place: _COLUMNS[name] for place, name in enumerate(lines[0][1].split()) if name in _COLUMNS} if lines else {}
-    found = _of_benchmark(lines, columns, path) if len(columns) > 1 else _of_list(lines, letter, path)
-    words = sorted(set(found), key=order_of)
-    words = [word for word in words if not letter or word[-1] == letter]
-    if not words:
+    lines = [(number, line.lower()) for number, line in lines if line and not line.startswith("#")]
+    places = (
+        {place: _COLUMNS[name] for place, name in enumerate(lines[0][1].split()) if name in _COLUMNS} if lines else {}
+    )
+    if len(places) > 1:
+        places = {place: letter for place, letter in places.items() if letter in columns}
+        found = _of_benchmark(lines[1:], places, path)
+    else:
+        found = _of_list(lines, bare, path)
+    if not found:
         raise InputError("no words in it: expected one a line, such as chase-v", source=path)
-    return words
+    return sorted(set(found), key=lambda word: order_of(word) if split_label(word) else (-1, word.encode()))
 
 
-def _of_list(lines: list[tuple[int, str]], letter: str, path: str | Path) -> list[str]:
+def _of_list(lines: list[tuple[int, str]], bare: str, path: str | Path) -> list[str]:
     found = []
     for number, line in lines:
-        label = line.lower() if split_label(line.lower()) or not letter else f"{line.lower()}-{letter}"
-        if split_label(label) is None or len(line.split()) > 1:
+        known = split_label(line) is not None or bare == "*"
+        if len(line.split()) > 1 or not (known or bare):
             raise InputError(f"expected one word such as chase-v, got {line[:60]!r}", source=path, line=number)
-        found.append(label)
+        found.append(line if known else f"{line}-{bare}")
     return found
 
 
-def _of_benchmark(lines: list[tuple[int, str]], columns: dict[int, str], path: str | Path) -> list[str]:
+def _of_benchmark(lines: list[tuple[int, str]], places: dict[int, str], path: str | Path) -> list[str]:
     found = []
-    for number, line in lines[1:]:
-        cells = line.lower().split()
-        if len(cells) <= max(columns):
-            raise InputError(f"expected at least {max(columns) + 1} columns, got {len(cells)}", source=path, line=number)
-        found += [f"{cells[place]}-{letter}" for place, letter in columns.items()]
+    for number, line in lines:
+        cells = line.split()
+        if len(cells) <= max(places, default=0):
+            raise InputError(f"expected at least {max(places) + 1} columns, got {len(cells)}", source=path, line=number)
+        found += [f"{cells[place]}-{letter}" for place, letter in places.items()]
     return found
 
 

@@ -203,7 +203,8 @@ class _Run:
                     return
                 task, attempt = fresh, 0
             try:
-                future = self._executor.submit(_call, task.function, task.arguments)
+                with _holding_interrupts():
+                    future = self._executor.submit(_call, task.function, task.arguments)
             except BrokenExecutor as error:  # a worker died since we looked
                 self._lose(task, attempt + 1, error)
             else:
@@ -236,6 +237,22 @@ class _Run:
             self._executor.shutdown(cancel_futures=True)
         else:
             wait([future for future in self._in_flight if not future.cancelled()])
+
+
+@contextmanager
+def _holding_interrupts() -> Iterator[None]:
+    """Let Ctrl-C wait while a worker process may be starting, which inherits that it does not hear it.
+
+    Otherwise a worker that has not come to `_start_worker` yet dies of it with a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _new_pool(engine: Engine) -> Executor:

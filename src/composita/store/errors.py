@@ -21,9 +21,25 @@ from pathlib import Path
 
 
 class CompositaError(Exception):
-    """Base of all errors that composita raises on purpose."""
+    """Base of all errors that composita raises on purpose.
+
+    >>> try:
+    ...     raise InputError("the file is empty", source="a.conllu")
+    ... except CompositaError as error:
+    ...     print(error, error.exit_code)
+    a.conllu: the file is empty 1
+    """
 
     exit_code = 1
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a number with its noun.
+
+    >>> plural(1, "shard"), plural(1200, "shard")
+    ('1 shard', '1,200 shards')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 class UsageError(CompositaError):
@@ -36,12 +52,15 @@ class MissingExtraError(UsageError):
     """A package that only some tasks need is not installed.
 
     >>> print(MissingExtraError("reading raw text with UDPipe", package="ufal.udpipe", extra="parse"))
-    reading raw text with UDPipe needs the package ufal.udpipe: pip install 'composita[parse]'
+    reading raw text with UDPipe needs the package ufal.udpipe: pip install 'composita[parse]' ...
     """
 
     def __init__(self, purpose: str, *, package: str, extra: str) -> None:
         self.purpose, self.package, self.extra = purpose, package, extra
-        super().__init__(f"{purpose} needs the package {package}: pip install 'composita[{extra}]'")
+        super().__init__(
+            f"{purpose} needs the package {package}: "
+            f"pip install 'composita[{extra}]' (in a clone: pip install '.[{extra}]')"
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel between processes with the keyword arguments."""

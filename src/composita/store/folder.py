@@ -320,10 +320,14 @@ def _write_error(path: Path, error: OSError, needed: int | None, written: int) -
     """Say in one line why a file cannot be written."""
     if error.errno not in _NO_ROOM:
         return StoreError(f"cannot write {path}: {error.strerror}")
+    if error.errno == errno.EFBIG:
+        return StoreError(
+            f"no room for {path}: files may not become so large here (see ulimit -f); choose another place"
+        )
+    wanted = f"{needed} bytes needed, " if needed is not None else f"{written} bytes written, " if written else ""
     with suppress(OSError):
-        free = f", {shutil.disk_usage(path.parent).free} bytes free"
-        want = f"{needed} bytes needed" if needed is not None else f"more than {written} bytes needed"
-        return StoreError(f"no room for {path}: {want}{free}; make room or choose another place")
+        free = shutil.disk_usage(path.parent).free
+        return StoreError(f"no room for {path}: {wanted}{free} bytes free; make room or choose another place")
     return StoreError(f"no room for {path}: make room or choose another place")
 
 

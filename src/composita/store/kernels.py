@@ -165,6 +165,18 @@ def bare_kernel(function: Kernel) -> Kernel:
     return _declare(function, _nrt=False)
 
 
+def inlined_kernel(function: Kernel) -> Kernel:
+    """Declare a bare kernel that becomes a part of the loops that call it, for what runs once a token.
+
+    >>> @inlined_kernel
+    ... def half(number):
+    ...     return number // 2
+    >>> half(42)
+    21
+    """
+    return _declare(function, _nrt=False, forceinline=True)
+
+
 def _declare(function: Kernel, **options: bool) -> Kernel:
     """Compile a function at its first call, and keep the machine code in our folder."""
     _declared.add(function)

@@ -101,9 +101,7 @@ def from_stanza(document: Any) -> str:  # noqa: ANN401 - a stanza Document, whos
             space = "SpaceAfter=No" if token.spaces_after == "" else ""
             several = len(token.words) > 1
             if several:
-                words.append(
-                    Word("-".join(str(end) for end in (token.id[0], token.id[-1])), token.text, misc=space)
-                )
+                words.append(Word("-".join(str(end) for end in (token.id[0], token.id[-1])), token.text, misc=space))
             words += [
                 Word(str(w.id), w.text, w.lemma or w.text, w.upos, w.xpos, w.feats, str(w.head), w.deprel,
                      "" if several else space)
@@ -136,9 +134,7 @@ class Parsed:
     chunks: int = 0
 
     def __add__(self, other: Parsed) -> Parsed:
-        return Parsed(
-            self.sentences + other.sentences, self.tokens + other.tokens, self.chunks + other.chunks
-        )
+        return Parsed(self.sentences + other.sentences, self.tokens + other.tokens, self.chunks + other.chunks)
 
 
 _WORD_LINES = re.compile(r"^\d+\t", re.MULTILINE)

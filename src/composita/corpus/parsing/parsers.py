@@ -107,9 +107,7 @@ def _check_udpipe_head(model: str) -> None:
             head = file.read(len(_UDPIPE_HEAD))
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise InputError(
-            f"cannot read this model of UDPipe ({reason}): expected a file", source=model
-        ) from None
+        raise InputError(f"cannot read this model of UDPipe ({reason}): expected a file", source=model) from None
     if head != _UDPIPE_HEAD:
         raise _bad_udpipe_model(model)
 

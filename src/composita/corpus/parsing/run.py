@@ -50,9 +50,7 @@ def parsed_chunks(
             return Path(folder) / f"{number}.conllu"
 
         tasks = (
-            Task(
-                f"{c.source}, chunk {c.number}", parse_chunk, (parser, model, c, str(file(c.number))), c.size
-            )
+            Task(f"{c.source}, chunk {c.number}", parse_chunk, (parser, model, c, str(file(c.number))), c.size)
             for c in chunks(texts, on_error=on_error, size=chunk_bytes)
         )
         done: dict[int, Parsed] = {}
@@ -161,6 +159,4 @@ def _size(path: Path) -> int:
 
 
 def _unreadable(path: Path, error: OSError) -> InputError:
-    return InputError(
-        f"cannot read this text ({error.strerror or type(error).__name__}): expected a file", source=path
-    )
+    return InputError(f"cannot read this text ({error.strerror or type(error).__name__}): expected a file", source=path)

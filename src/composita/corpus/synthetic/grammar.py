@@ -97,9 +97,7 @@ def linear(root: Node) -> list[Slot]:
         if not (node.form == "," and following.upos == "PUNCT")
     ]
     place = {id(node): i for i, (node, _) in enumerate(order, 1)}
-    slots = [
-        Slot(n.form, n.lemma, n.upos, n.xpos, place[id(head)] if head else 0, n.relation) for n, head in order
-    ]
+    slots = [Slot(n.form, n.lemma, n.upos, n.xpos, place[id(head)] if head else 0, n.relation) for n, head in order]
     if slots[0].form:
         slots[0] = replace(slots[0], form=slots[0].form.capitalize())
     return slots
@@ -273,9 +271,7 @@ class Grammar:
     def simple_verb(self, relation: str, subject: Node) -> Node:
         """Draw an active verb in some tense, with auxiliaries and its subject."""
         finite = "VBP" if subject.plural else "VBZ"
-        tense = self.pick(
-            ((0.5, "past"), (0.25, "present"), (0.12, "modal"), (0.08, "perfect"), (0.05, "continuous"))
-        )
+        tense = self.pick(((0.5, "past"), (0.25, "present"), (0.12, "modal"), (0.08, "perfect"), (0.05, "continuous")))
         xpos = {"past": "VBD", "present": finite, "modal": "VB", "perfect": "VBN", "continuous": "VBG"}[tense]
         verb = Node("VERB", xpos, relation, left=[subject])
         if tense == "modal":

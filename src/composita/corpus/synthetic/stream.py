@@ -146,9 +146,7 @@ def _inflection(tag: str, *, first: bool) -> int:
     return INFLECTIONS.get(tag, 0) | (CAPITAL if first else 0)
 
 
-def _pack(
-    form: Layout, literals: list[str], gaps: Int64Array, steps: list[int], tokens: list[int]
-) -> Skeletons:
+def _pack(form: Layout, literals: list[str], gaps: Int64Array, steps: list[int], tokens: list[int]) -> Skeletons:
     return Skeletons(
         np.frombuffer("".join(literals).encode(), np.uint8),
         np.cumsum([0, *map(len, literals)], dtype=np.int64),

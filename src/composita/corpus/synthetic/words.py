@@ -191,7 +191,5 @@ def spell(upos: str, rank: int, tag: str = "") -> str:
     """Spell the word of a class and rank, in the inflection of a tag."""
     out = np.zeros(LONGEST_WORD, np.uint8)
     table = letters()
-    end = write_word(
-        OPEN_CLASSES.index(upos), rank, INFLECTIONS.get(tag, 0), table.text, table.bounds, out, 0
-    )
+    end = write_word(OPEN_CLASSES.index(upos), rank, INFLECTIONS.get(tag, 0), table.text, table.bounds, out, 0)
     return out[:end].tobytes().decode()
