@@ -172,6 +172,38 @@ def test_examples_of_drops_have_lines_of_the_whole_file(tmp_path, small_segments
     assert encoded.dropped == {"wrong column count": 2}
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_lines_are_those_of_the_file_whatever_its_compression(pack, tmp_path, small_segments, synthetic):
+    good = synthetic.read_bytes()
+    cut = good.find(b"\n\n", 500_000) + 2
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first, second = tmp_path / "a" / "x.conllu", tmp_path / "b" / "x.conllu"
+    first.write_bytes(pack(CONLLU + b"oops\n\n"))
+    second.write_bytes(pack(good[:cut] + b"oops\n\n"))
+    lines = [CONLLU.count(b"\n") + 1, good.count(b"\n", 0, cut) + 1]
+    encoded = encode([first, second], tmp_path / "out", Options(on_error="skip"))
+    assert [int(example.split(":")[1]) for example in encoded.examples] == lines
+    with pytest.raises(InputError, match=rf"x.conllu:{lines[1]}: wrong column count"):
+        encode([second], tmp_path / "other")
+    # Some shards were made before the error; the line is the same when they are found there.
+    assert list((tmp_path / "other").glob("*.parquet"))
+    with pytest.raises(InputError, match=rf"x.conllu:{lines[1]}: wrong column count"):
+        encode([second], tmp_path / "other")
+
+
+def test_lines_after_a_sentence_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "LONGEST", 5000)
+    monkeypatch.setattr(sources.TextStream.read, "__defaults__", (1000,))
+    path = tmp_path / "x.conllu"
+    endless = b"".join(b"%d\ta\ta\tX\tX\t_\t0\troot\t_\t_\n" % i for i in range(1, 2000)) + b"\n"
+    path.write_bytes(CONLLU + endless + CONLLU + b"oops\n\n")
+    encoded = encode([path], tmp_path / "out", Options(on_error="skip"))
+    assert encoded.dropped == {"sentence too long": 1, "wrong column count": 1}
+    found = [int(example.split(":")[1]) for example in encoded.examples]
+    assert found == [CONLLU.count(b"\n") + 1, 2 * CONLLU.count(b"\n") + 2000 + 1]
+
+
 def test_dirty_formats_are_tolerated_up_to_one_in_a_hundred(tmp_path):
     good = b"<s>\nYes\tyes\tUH\t1\t0\tROOT\n</s>\n"
     bad = b"<s>\nYes\tyes\tUH\t1\tROOT\n</s>\n"

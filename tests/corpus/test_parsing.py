@@ -1,8 +1,6 @@
 import gzip
-import os
 import sys
 from io import BytesIO
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import conllu
@@ -23,8 +21,8 @@ from composita.corpus.parsing.parsers import (
 from composita.corpus.parsing.run import parsed_chunks
 from composita.store.errors import CancelledError, InputError, MissingExtraError, UsageError
 from composita.store.progress import Cancellation
+from tests.data import DATA
 
-DATA = Path(os.environ.get("COMPOSITA_DATA", Path(__file__).parents[3] / "shared" / "data"))
 MODEL = DATA / "models" / "english-ewt.udpipe"
 GOLD = DATA / "corpora" / "ud_english_ewt-dev.conllu"
 needs_model = pytest.mark.skipif(not MODEL.is_file(), reason=f"the model of UDPipe is not at {MODEL}")

@@ -1,8 +1,7 @@
 """The command ``composita``: its parts, and what becomes of errors.
 
 Results go to stdout, everything else to stderr. A wrong command ends with exit code 2, a failure with 1, an
-interruption with 130;
-each with one line that says what was expected, what came and what to do.
+interruption with 130; each with one line that says what was expected, what came and what to do.
 """
 
 from __future__ import annotations

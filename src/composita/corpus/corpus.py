@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from composita.corpus.columns import Tokens, words
 from composita.corpus.concordance import Occurrence, find_occurrences
-from composita.corpus.encoding import KIND, VERSION, Encoded, Options, encode
+from composita.corpus.encoding import KIND, VERSION, Options, encode
 from composita.corpus.labels import Scheme
 from composita.corpus.roles import Roles, resolve
 from composita.corpus.shards import read_shard
@@ -91,6 +91,8 @@ class Corpus:
         dedupe: bool = False,
         force: bool = False,
         restart: bool = False,
+        parser: str = "udpipe",
+        model: str | Path | None = None,
         workers: int = 1,
         progress: ProgressCallback = silent,
         cancel: Cancellation | None = None,
@@ -104,7 +106,7 @@ class Corpus:
         out
             The folder of the corpus.
         format
-            ``conllu``, ``conllx``, ``wacky``, or ``auto`` to tell it from the first lines.
+            ``conllu``, ``conllx``, ``wacky``, ``text`` for raw text, or ``auto`` to tell it from the first lines.
         labels
             What the relations mean: ``ud``, ``clear``, ``malt``, a TOML file, or ``auto``.
         tags
@@ -113,20 +115,32 @@ class Corpus:
             ``utf-8``, ``latin-1``, or ``auto``.
         on_error
             ``stop`` at the first broken sentence or ``skip`` it. By default ``stop``, but for WaCky files ``skip`` as
-            long as at
-            most one sentence in a hundred is broken.
+            long as at most one sentence in a hundred is broken.
         dedupe
             Keep only the first of sentences with the same words.
         force
             Encode text that is in the corpus already.
         restart
             Discard what an interrupted run with other sources or options has left.
+        parser, model
+            For raw text: ``udpipe``, ``spacy`` or ``stanza``, and its model.
         workers
-            How many threads encode; the corpus is the same to the byte.
+            How many threads encode, or processes parse; the corpus is the same to the byte.
         progress, cancel
             See `composita.store.progress`.
         """
-        options = Options(format, labels, tags, encoding, on_error, dedupe, force, restart)
+        options = Options(
+            format=format,
+            labels=labels,
+            tags=tags,
+            encoding=encoding,
+            on_error=on_error,
+            dedupe=dedupe,
+            force=force,
+            restart=restart,
+            parser=parser,
+            model=None if model is None else str(model),
+        )
         encode(sources, out, options, engine=Engine(workers), progress=progress, cancel=cancel)
         return cls.open(out)
 
@@ -272,14 +286,3 @@ def merge_counts(parts: Sequence[pa.Table], keys: Sequence[str]) -> pa.Table:
     total = total.rename_columns([*keys, "count"])
     order = [("count", "descending"), *((key, "ascending") for key in keys)]
     return total.sort_by(order)
-
-
-def encode_corpus(
-    sources: Iterable[str | Path],
-    out: str | Path,
-    options: Options,
-    **run: Any,  # noqa: ANN401 - see `encode`
-) -> tuple[Corpus, Encoded]:
-    """Encode, and return the corpus with what the encoding did."""
-    encoded = encode(sources, out, options, **run)
-    return Corpus.open(out), encoded

@@ -1,8 +1,7 @@
 """Exact duplicate sentences: found across all shards by a hash of 128 bits, and removed but for the first of each.
 
 Two sentences are duplicates when their word forms are the same, one by one. Each shard's hashes are sorted and laid
-beside
-it; then they are merged part by part, so that memory stays bounded however large the corpus is.
+beside it; then they are merged part by part, so that memory stays bounded however large the corpus is.
 """
 
 from __future__ import annotations

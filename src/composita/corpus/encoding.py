@@ -1,10 +1,8 @@
 """Encoding: parsed text in, a folder of shards out, by as many workers as there are, resumable and repeatable.
 
 The work is planned before it begins, from the sizes of the sources alone: a task is a list of pieces of sources that
-share
-a format, a label scheme and a tagset, and makes one shard for about `SEGMENT` bytes of text. The plan lies in the
-folder
-while the work goes on; an interrupted run that is started again with the same sources finds it, keeps the
+share a format, a label scheme and a tagset, and makes one shard for about `SEGMENT` bytes of text. The plan lies in
+the folder while the work goes on; an interrupted run that is started again with the same sources finds it, keeps the
 shards that are whole, and makes the rest. Replacing ``meta.json`` ends it.
 """
 
@@ -19,7 +17,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from composita.corpus import scan
 from composita.corpus.duplicates import drop_duplicates
 from composita.corpus.formats import FORMATS
 from composita.corpus.planning import Kind, Piece, Plan, make_plan
@@ -223,7 +220,7 @@ class _Encoder:
 
     def _check_drops(self, shards: Sequence[Receipt]) -> list[str]:
         """Refuse to go on where too much was dropped; return a few examples of what was."""
-        examples = _examples(shards, self.plan)
+        examples = _examples(shards)
         dropped = sum(sum(shard.about["dropped"].values()) for shard in shards)
         kept = sum(shard.about["sentences"] for shard in shards)
         if not kept:
@@ -306,17 +303,19 @@ def _summary(shards: Sequence[Receipt], resumed: int, examples: list[str], plan:
     )
 
 
-def _examples(shards: Sequence[Receipt], plan: Plan) -> list[str]:
-    """Name file, line and reason of the first few drops; lines of a split file go on from shard to shard."""
-    before: Counter[str] = Counter()
+def _examples(shards: Sequence[Receipt]) -> list[str]:
+    """Name file, line and reason of the first few drops; the lines of a file go on from segment to segment."""
     found = []
+    lines = 0
     for shard in shards:
-        for segment, line, reason in shard.about["drops"]:
-            source = shard.about["segments"][segment]["source"]
-            earlier = sum(s["lines"] for s in shard.about["segments"][:segment] if s["source"] == source)
-            found.append(f"{source}:{before[source] + earlier + line}: {reason}")
-        for segment in shard.about["segments"]:
-            before[segment["source"]] += segment["lines"]
+        for number, segment in enumerate(shard.about["segments"]):
+            lines = 0 if segment["first"] else lines
+            found += [
+                f"{segment['source']}:{lines + line}: {reason}"
+                for place, line, reason in shard.about["drops"]
+                if place == number
+            ]
+            lines += segment["lines"]
     return found[:SHOWN_DROPS]
 
 
@@ -328,10 +327,11 @@ def encode_task(folder: str, stem: str, kind: Kind, pieces: Sequence[Piece], mos
     receipts: list[Receipt] = []
     shard: _Shard | None = None
     for piece in pieces:
+        lines = 0  # of this piece in segments that are read
         with open_text(piece.source, piece.start, piece.end) as stream:
-            for _, blocks in groupby(sentence_blocks(stream, FORMATS[kind.format]), key=_segment_of):
+            for number, blocks in groupby(sentence_blocks(stream, FORMATS[kind.format]), key=_segment_of):
                 shard = shard or _Shard(Path(folder, f"{stem}-{len(receipts)}.parquet"), kind, most_drops)
-                shard.take(piece, blocks)
+                lines += shard.take(piece, blocks, number == 0, lines)
                 if shard.bytes >= FULL * SEGMENT:
                     receipts.append(shard.finish())
                     shard = None
@@ -357,11 +357,12 @@ class _Shard:
         self.form = FORMATS[kind.format]
         self.reader = Reader(self.form, kind.encoding, most_drops)
 
-    def take(self, piece: Piece, blocks: Iterable[Block]) -> None:
-        """Read one segment of text."""
+    def take(self, piece: Piece, blocks: Iterable[Block], first: bool, earlier: int) -> int:
+        """Read one segment of text and return its lines; ``earlier`` are the lines of the piece before it."""
         if self.about is not None:
             self.bytes += sum(len(block.data) for block in blocks)
-            return
+            self.segments.append(self.about["segments"][len(self.segments)])
+            return int(self.segments[-1]["lines"])
         digest = text_digest()
         start = end = -1
         self.reader.start_lines()
@@ -370,27 +371,26 @@ class _Shard:
             end = block.start + len(block.data)
             digest.update(block.data)
             if block.endless:
-                self.reader.drop(scan.LONG_SENTENCE)
+                self.reader.pass_over(block.lines)
             else:
                 self.reader.feed(block.data)
             if self.reader.stopped:
-                self._stop(piece, start)
+                self._stop(piece, earlier)
         self.drops += [(len(self.segments), drop) for drop in self.reader.drops]
         self.reader.drops = []
         self.bytes += end - start
+        lines = self.reader.lines
         self.segments.append({
-            "source": piece.source.name, "start": start, "end": end,
-            "lines": self.reader.lines, "sha256": digest.hexdigest(),
+            "source": piece.source.name, "first": first, "start": start, "end": end, "lines": lines,
+            "sha256": digest.hexdigest(),
         })  # fmt: skip
+        return lines
 
-    def _stop(self, piece: Piece, start: int) -> None:
+    def _stop(self, piece: Piece, earlier: int) -> None:
         """Raise the error of the first drop, with its line counted from the beginning of the file."""
         drop = self.reader.drops[0]
-        before = count_lines(piece.source, start) if piece.source.splits else 0
-        earlier = sum(
-            s["lines"] for s in self.segments if s["source"] == piece.source.name and s["start"] >= piece.start
-        )
-        raise InputError(drop.describe(self.form), source=piece.source.path, line=(before or earlier) + drop.line)
+        before = count_lines(piece.source, piece.start) if piece.start else 0
+        raise InputError(drop.describe(self.form), source=piece.source.path, line=before + earlier + drop.line)
 
     def finish(self) -> Receipt:
         """Write the shard, unless it is there, and say what is in it."""
@@ -418,4 +418,4 @@ def _entry_of(path: Path) -> FileEntry:
     with path.open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
-    return replace(FileEntry(path.name, path.stat().st_size, digest.hexdigest()))
+    return FileEntry(path.name, path.stat().st_size, digest.hexdigest())

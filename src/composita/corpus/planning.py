@@ -1,8 +1,7 @@
 """The plan of an encoding: what the sources are, and which pieces of them go into one task.
 
 Sources from one folder with one ending are taken to be of one kind; format, encoding, tagset and label scheme are
-told from the
-beginnings of a few of them, once, before the work begins.
+told from the beginnings of a few of them, once, before the work begins.
 """
 
 from __future__ import annotations
@@ -161,7 +160,7 @@ def _kind_of(
     scheme = Scheme.guess(relations) if labels == "auto" else Scheme.load(labels)
     tagset = Tagset.guess(xpos, upos) if tags == "auto" else Tagset.load(tags)
     schemes[scheme.name], tagsets[tagset.name] = scheme, tagset
-    return Kind(FORMATS[form.name].name, encoding, scheme.name, tagset.name)
+    return Kind(form.name, encoding, scheme.name, tagset.name)
 
 
 def _tasks(number: int, kind: Kind, sources: Iterable[Source]) -> Iterable[PlannedTask]:

@@ -241,9 +241,10 @@ class Reader:
         self.drops.extend(Drop(int(line), int(code)) for line, code in self._drops[:count])
         self._state[4] = 0
 
-    def drop(self, code: int) -> None:
-        """Note a sentence that was dropped unread."""
-        self.drops.append(Drop(self.lines + 1, code))
+    def pass_over(self, lines: int) -> None:
+        """Note a sentence without end that was passed over unread."""
+        self.drops.append(Drop(self.lines + 1, scan.LONG_SENTENCE))
+        self._state[1] += lines
 
     def tokens(self) -> Tokens:
         """Return all that was read, its strings in order of frequency."""
@@ -363,7 +364,7 @@ def read_tokens(path: str | Path, format: str = "auto", encoding: str = "auto") 
     with open_text(source) as stream:
         for block in sentence_blocks(stream, form):
             if block.endless:
-                reader.drop(scan.LONG_SENTENCE)
+                reader.pass_over(block.lines)
             else:
                 reader.feed(block.data)
             if reader.stopped:

@@ -169,13 +169,10 @@ def find(
     """Return the code of a string in a table, or ``-1 - slot`` with the free slot where it belongs.
 
     The tables lie one after the other in flat arrays, because to pick an array from a tuple costs more than the
-    look-up.
-    ``layout[table]`` is (first slot, slots - 1, first code, room for codes, codes, _), and ``layout[0, 5]`` the used
-    words of
-    the arena. A slot holds the upper half of the hash above the string's place in the arena, or 0 while it is free;
-    there
-    lie one word with the code above the length, and the bytes. So a look-up reads at random two places only, and
-    frequent strings, which come early, lie together.
+    look-up. ``layout[table]`` is (first slot, slots - 1, first code, room for codes, codes, _), and ``layout[0, 5]``
+    the used words of the arena. A slot holds the upper half of the hash above the string's place in the arena, or 0
+    while it is free; there lie one word with the code above the length, and the bytes. So a look-up reads at random
+    two places only, and frequent strings, which come early, lie together.
     """
     base = np.uint64(layout[table, 0])
     mask = np.uint64(layout[table, 1])
@@ -369,8 +366,7 @@ def tree_fault(heads: npt.NDArray[np.int32], start: int, end: int, seen: npt.NDA
     """Return (0, 0) when every token climbs to a root, else the reason and the token's place in the sentence.
 
     ``heads`` are positions from 1 within the sentence, 0 for a root. Each climb stops where an earlier one has
-    passed, so that
-    all climbs together take linear time.
+    passed, so that all climbs together take linear time.
     """
     length = end - start
     roots = 0

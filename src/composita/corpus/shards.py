@@ -1,10 +1,9 @@
 """Shards: the Parquet files of an encoded corpus, one row a token.
 
 The columns are ``sentence`` (counted from 0 in each shard), ``form``, ``lemma``, ``upos``, ``xpos``, ``relation``
-(strings,
-dictionary-encoded), and ``head`` (the distance from a token to its head, 0 for a root), so that DuckDB, Polars and
-pandas read a
-shard as it is. What was read into the shard stands as JSON in the file's metadata, under the key ``composita``.
+(strings, dictionary-encoded), and ``head`` (the distance from a token to its head, 0 for a root), so that DuckDB,
+Polars and pandas read a shard as it is. What was read into the shard stands as JSON in the file's metadata, under the
+key ``composita``.
 
 A shard is one row group, because each row group has dictionaries of its own.
 """

@@ -1,9 +1,8 @@
 """Where text comes from: files, globs and standard input, plain or compressed, as blocks of whole sentences.
 
 A source is cut into segments at fixed distances of decompressed text: segment k begins at the first end of a sentence
-at or
-after byte k * `SEGMENT`. The cut depends on the text alone, so the same text gives the same segments whether it comes
-plain, compressed or through a pipe, and however many workers read it.
+at or after byte k * `SEGMENT`. The cut depends on the text alone, so the same text gives the same segments whether it
+comes plain, compressed or through a pipe, and however many workers read it.
 """
 
 from __future__ import annotations
@@ -206,12 +205,13 @@ def _first(stream: TextStream, size: int) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class Block:
-    """Whole sentences of one segment; ``endless`` tells that the sentence does not end within `LONGEST`."""
+    """Whole sentences of one segment, or the beginning of an endless one: see `LONGEST`."""
 
     segment: int
     start: int
     data: bytes | memoryview
     endless: bool = False
+    lines: int = 0  # of an endless sentence
 
 
 def sentence_blocks(stream: TextStream, form: Format) -> Iterator[Block]:
@@ -234,8 +234,9 @@ def sentence_blocks(stream: TextStream, form: Format) -> Iterator[Block]:
             yield Block(limit // SEGMENT - 1, start, memoryview(rest)[:end])
             start, rest = start + end, rest[end:]
         elif len(rest) > LONGEST:
-            yield Block(limit // SEGMENT - 1, start, rest, endless=True)
-            start, rest = _past_boundary(stream, form, rest)
+            following, left, lines = _past_boundary(stream, form, rest)
+            yield Block(limit // SEGMENT - 1, start, rest, endless=True, lines=lines)
+            start, rest = following, left
     if rest:
         yield Block(limit // SEGMENT - 1, start, rest)
 
@@ -273,15 +274,18 @@ def _first_boundary(data: bytes, form: Format, position: int, default: int) -> i
     return default
 
 
-def _past_boundary(stream: TextStream, form: Format, rest: bytes) -> tuple[int, bytes]:
-    """Read on until a sentence ends; return the position after it and the bytes read beyond."""
+def _past_boundary(stream: TextStream, form: Format, rest: bytes) -> tuple[int, bytes, int]:
+    """Read on until a sentence ends; return the position after it, the bytes read beyond, and the lines passed."""
     tail = rest[-64:]
+    lines = rest.count(b"\n") - tail.count(b"\n")
     while chunk := stream.read():
         tail += chunk
         if match := form.boundary.search(tail):
-            return stream.position - len(tail) + match.end(), tail[match.end() :]
+            lines += tail.count(b"\n", 0, match.end())
+            return stream.position - len(tail) + match.end(), tail[match.end() :], lines
+        lines += tail.count(b"\n", 0, -64)
         tail = tail[-64:]
-    return stream.position, b""
+    return stream.position, b"", lines + tail.count(b"\n")
 
 
 def segment_starts(source: Source, form: Format) -> list[int]:

@@ -11,10 +11,9 @@ a preposition in CLAWS), so each has a table of its own, in ``tagsets/``, and a 
 ['OTHER', 'NOUN', 'ADVERB']
 
 Auxiliaries are not content words. A tag that can be either is a verb: Penn's ``VB*``, and ``VH*`` and ``VD*``
-(*have*, *do*) elsewhere, for in a third of their uses these are the only verb of their clause; which of them
-are auxiliaries the tree knows better (`Role.AUXILIARY`). TreeTagger's and CLAWS' ``VB*`` is always *be*,
-copula or auxiliary,
-and UPOS calls both AUX: so it is an auxiliary.
+(*have*, *do*) elsewhere, for in a third of their uses these are the only verb of their clause; which of them are
+auxiliaries the tree knows better (`Role.AUXILIARY`). TreeTagger's and CLAWS' ``VB*`` is always *be*, copula or
+auxiliary, and UPOS calls both AUX: so it is an auxiliary.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class Context:
     def shares(self) -> tuple[int, ...]:
         """What a context at each distance counts, in fractions of the unit; nothing at distance 0."""
         widest = max(self.left, self.right)
-        distances = range(1, widest + 1)
+        distances = range(1, max(1, widest) + 1)
         if self.weights == "flat":
             return (0, *(1 for _ in distances))
         return (0, *((self.unit // d if self.weights == "harmonic" else widest - d + 1) for d in distances))

@@ -10,6 +10,8 @@ Nothing is allocated here: callers know how much there can be at most.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -19,12 +21,14 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint64]
+Row = npt.NDArray[Any]
+"""32 bits where no sum can be larger, otherwise 64."""
 Bools = npt.NDArray[np.bool_]
 
 _ZERO, _ONE, _SIX, _BELOW, _FIRST = (np.uint64(number) for number in (0, 1, 6, 63, 58))
 # Multiplying a power of two by this number leaves a different pattern in the upper six bits for each of the 64.
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_PLACES = np.zeros(64, np.uint8)
+_PLACES = np.zeros(64, np.uint64)
 _PLACES[[(0x03F79D71B4CB0A89 << place) % (1 << 64) >> 58 for place in range(64)]] = np.arange(64)
 
 
@@ -49,47 +53,52 @@ def look_up_both(
     target: Ints, context: Ints,
 ) -> None:  # fmt: skip
     """Give each token its number as a target and as a context; row 0 is for lemmas that are neither."""
-    for t in range(len(row)):
+    for t in range(np.uint64(len(row))):
         if row[t] == 0:
             target[t] = -1
             context[t] = -1
         else:
-            kind = class_of[tag[t]]
-            target[t] = targets[row[t], kind]
-            context[t] = contexts[row[t], kind]
+            place = np.uint64(row[t])
+            kind = np.uint64(class_of[np.uint64(tag[t])])
+            target[t] = targets[place, kind]
+            context[t] = contexts[place, kind]
 
 
 @bare_kernel
 def list_contexts(starts: Longs, context: Ints, start: Longs, listed: Ints) -> None:
     """List the contexts of each sentence; ``start`` says where each sentence's begin."""
-    size = 0
+    size = np.uint64(0)
     for s in range(len(starts) - 1):
         start[s] = size
-        for t in range(starts[s], starts[s + 1]):
+        for t in range(np.uint64(starts[s]), np.uint64(starts[s + 1])):
             if context[t] >= 0:
                 listed[size] = context[t]
-                size += 1
+                size += _ONE
     start[len(starts) - 1] = size
 
 
 @bare_kernel
 def count_values(values: Ints, counts: Longs) -> None:
     """Count each number from 0; others are passed over."""
-    for t in range(len(values)):
+    for t in range(np.uint64(len(values))):
         if values[t] >= 0:
-            counts[values[t]] += 1
+            counts[np.uint64(values[t])] += 1
 
 
 @bare_kernel
-def place_targets(starts: Longs, target: Ints, at: Longs, sentence: Ints, token: Ints) -> None:
-    """Sort the occurrences by target; ``at`` says where each target's begin, and afterwards where they end."""
+def place_targets(starts: Longs, target: Ints, what: Ints, at: Longs, sentence: Ints, placed: Ints) -> None:
+    """Sort the occurrences by target, with their sentences and with ``what`` is said of each token.
+
+    ``at`` says where each target's begin, and afterwards where they end.
+    """
     for s in range(len(starts) - 1):
-        for t in range(starts[s], starts[s + 1]):
+        for t in range(np.uint64(starts[s]), np.uint64(starts[s + 1])):
             if target[t] >= 0:
-                place = at[target[t]]
-                at[target[t]] += 1
+                word = np.uint64(target[t])
+                place = np.uint64(at[word])
+                at[word] += 1
                 sentence[place] = s
-                token[place] = t
+                placed[place] = what[t]
 
 
 @bare_kernel
@@ -110,37 +119,38 @@ def mark_sentences(starts: Longs, target: Ints, wanted: Bools, marked: Bools) ->
 
 
 @bare_kernel
-def add(row: Longs, bits: Bits, over: Bits, column: int, amount: int) -> None:
+def add(row: Row, bits: Bits, over: Bits, column: np.uint64, amount: int) -> None:
     """Add to one cell of the row at hand.
 
     Marking a cell that is marked costs less than asking: half of the answers would be guessed wrong.
     """
-    word = np.uint64(column) >> _SIX
-    bits[word] |= _ONE << (np.uint64(column) & _BELOW)
+    word = column >> _SIX
+    bits[word] |= _ONE << (column & _BELOW)
     over[word >> _SIX] |= _ONE << (word & _BELOW)
     row[column] += amount
 
 
 @bare_kernel
-def write_out(row: Longs, bits: Bits, over: Bits, columns: Ints, values: Longs, size: int) -> int:
+def write_out(row: Row, bits: Bits, over: Bits, columns: Ints, values: Row, size: int) -> int:
     """Append the cells of the row that are not 0, in the order of columns, and clear it; return the new size."""
-    for i in range(len(over)):
+    end = np.uint64(size)
+    for i in range(np.uint64(len(over))):
         upper = over[i]
         over[i] = _ZERO
         while upper != _ZERO:
-            word = (np.int64(i) << 6) + _PLACES[((upper & (~upper + _ONE)) * _DE_BRUIJN) >> _FIRST]
+            word = (i << _SIX) | _PLACES[((upper & (~upper + _ONE)) * _DE_BRUIJN) >> _FIRST]
             upper &= upper - _ONE
             left = bits[word]
             bits[word] = _ZERO
             while left != _ZERO:
-                column = (word << 6) + _PLACES[((left & (~left + _ONE)) * _DE_BRUIJN) >> _FIRST]
+                column = (word << _SIX) | _PLACES[((left & (~left + _ONE)) * _DE_BRUIJN) >> _FIRST]
                 left &= left - _ONE
                 value = row[column]
                 row[column] = 0
-                columns[size] = column
-                values[size] = value
-                size += value != 0  # a cell that became 0 again is overwritten by the next
-    return size
+                columns[end] = column
+                values[end] = value
+                end += np.uint64(value != 0)  # a cell that became 0 again is overwritten by the next
+    return np.int64(end)
 
 
 # ---------------------------------------------------------------- rows of items
@@ -160,23 +170,23 @@ def bound_sentences(rows: Longs, sentence: Ints, start: Longs, columns: int) -> 
 
 @bare_kernel
 def count_sentences(
-    rows: Longs, sentence: Ints, own: npt.NDArray[np.int32], context: Ints, start: Longs, listed: Ints,
-    row: Longs, bits: Bits, over: Bits, columns: Ints, values: Longs, ends: Longs,
+    rows: Longs, sentence: Ints, own: npt.NDArray[np.int32], start: Longs, listed: Ints,
+    row: Row, bits: Bits, over: Bits, columns: Ints, values: Row, ends: Longs,
 ) -> int:  # fmt: skip
     """Count each item with the contexts of its sentences, but for those that are its own tokens.
 
-    ``rows`` says where the occurrences of each item begin in ``sentence`` and ``own``, which holds the tokens of each
-    occurrence, -1 for none.
+    ``rows`` says where the occurrences of each item begin in ``sentence`` and ``own``, which holds the contexts that the
+    tokens of each occurrence are, -1 for none.
     """
     size = 0
     for r in range(len(rows) - 1):
         for o in range(rows[r], rows[r + 1]):
-            s = sentence[o]
-            for i in range(start[s], start[s + 1]):
-                add(row, bits, over, listed[i], 1)
+            s = np.uint64(sentence[o])
+            for i in range(np.uint64(start[s]), np.uint64(start[s + _ONE])):
+                add(row, bits, over, np.uint64(listed[i]), 1)
             for j in range(own.shape[1]):
-                if own[o, j] >= 0 and context[own[o, j]] >= 0:
-                    row[context[own[o, j]]] -= 1
+                if own[o, j] >= 0:
+                    row[np.uint64(own[o, j])] -= 1
         size = write_out(row, bits, over, columns, values, size)
         ends[r] = size
     return size
@@ -203,7 +213,7 @@ def nearest(token: int, own: npt.NDArray[np.int32], o: int, left: int, right: in
 @bare_kernel
 def count_windows(
     rows: Longs, sentence: Ints, own: npt.NDArray[np.int32], context: Ints, starts: Longs, left: int, right: int,
-    shares: Longs, row: Longs, bits: Bits, over: Bits, columns: Ints, values: Longs, ends: Longs,
+    shares: Longs, row: Row, bits: Bits, over: Bits, columns: Ints, values: Row, ends: Longs,
 ) -> int:  # fmt: skip
     """Count each item with the contexts that are near to any of its tokens, by their distance to the nearest."""
     size = 0
@@ -220,7 +230,7 @@ def count_windows(
                 if context[t] >= 0:
                     distance = nearest(t, own, o, left, right)
                     if distance > 0:
-                        add(row, bits, over, context[t], shares[distance])
+                        add(row, bits, over, np.uint64(context[t]), shares[distance])
         size = write_out(row, bits, over, columns, values, size)
         ends[r] = size
     return size
@@ -243,7 +253,7 @@ def bound_links(rows: Longs, own: npt.NDArray[np.int32], start: Longs, columns: 
 @bare_kernel
 def count_links(
     rows: Longs, own: npt.NDArray[np.int32], start: Longs, other: Ints, column: Ints,
-    row: Longs, bits: Bits, over: Bits, columns: Ints, values: Longs, ends: Longs,
+    row: Row, bits: Bits, over: Bits, columns: Ints, values: Row, ends: Longs,
 ) -> int:  # fmt: skip
     """Count each item with the links between its tokens and others."""
     size = 0
@@ -257,7 +267,7 @@ def count_links(
                     for k in range(own.shape[1]):
                         outside = outside and own[o, k] != other[i]
                     if outside:
-                        add(row, bits, over, column[i], 1)
+                        add(row, bits, over, np.uint64(column[i]), 1)
         size = write_out(row, bits, over, columns, values, size)
         ends[r] = size
     return size
@@ -444,8 +454,8 @@ def merge_order(parts: Longs, upper: Longs, lower: Longs, heap: Longs, ends: Lon
 
 @bare_kernel
 def add_rows(
-    first: Longs, order: Longs, indptr: Longs, columns_in: Ints, values_in: Longs, row: Longs, bits: Bits, over: Bits,
-    columns: Ints, values: Longs, ends: Longs,
+    first: Longs, order: Longs, indptr: Longs, columns_in: Ints, values_in: Row, row: Row, bits: Bits, over: Bits,
+    columns: Ints, values: Row, ends: Longs,
 ) -> int:  # fmt: skip
     """Add up the rows that have the same key."""
     size = 0
@@ -460,7 +470,7 @@ def add_rows(
             for j in range(first[k], first[k + 1]):
                 r = order[j]
                 for i in range(indptr[r], indptr[r + 1]):
-                    add(row, bits, over, columns_in[i], values_in[i])
+                    add(row, bits, over, np.uint64(columns_in[i]), values_in[i])
             size = write_out(row, bits, over, columns, values, size)
         ends[k] = size
     return size

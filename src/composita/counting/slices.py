@@ -38,7 +38,7 @@ class Part:
     frequency: Int64Array
     ends: Int64Array  # where the cells of each row end
     columns: Int32Array
-    values: Int64Array
+    values: npt.NDArray[Any]  # int32, or int64 where that is too narrow
     column_keys: Int64Array  # what the columns are, for dependency contexts
     context_frequency: Int64Array  # tokens of each context
     joints: tuple[str, ...]  # particles and prepositions in keys, numbered from 1
@@ -54,7 +54,7 @@ class _Items:
     lower: Int64Array
     starts: Int64Array  # (items + 1,) into the next two
     sentence: Int32Array  # (occurrences,)
-    own: Int32Array  # (occurrences, tokens of one)
+    own: Int32Array  # (occurrences, tokens of one), or the contexts that these are, which is all that sentences ask
 
 
 @dataclass(frozen=True)
@@ -140,12 +140,16 @@ def count_sentences(job: Job, shard: Shard, tokens: Tokens) -> Part:
             phrases = replace(phrases, upper=renumber_joints(phrases.upper, join_numbers(joints, merged)))
         marker = join_numbers(prepositions, merged)[numbers]
         dependents, joints = _dependents(job, links, marker, context), merged
-    items = [_word_items(tokens, target, len(job.vocabulary.words))] if job.words else []
-    items += [_phrase_items(phrases, tokens)] if phrases else []
+    by_sentence = job.context.kind == "sentence"
+    what = context if by_sentence else np.arange(len(tokens), dtype=np.int32)
+    items = [_word_items(tokens, target, what, len(job.vocabulary.words))] if job.words else []
+    items += [_phrase_items(phrases, tokens, what)] if phrases else []
     frequency = np.zeros(len(job.vocabulary.contexts), np.int64)
     kernels.count_values(context, frequency)
     size = len(dependents.keys) if dependents else len(frequency)
-    ends, columns, values = _count(items, _way_of_counting(job, tokens, context, dependents, size), size)
+    longest = int(np.diff(tokens.starts).max(initial=0))
+    most = 2 * len(tokens) * longest * max(job.context.shares)
+    ends, columns, values = _count(items, _way_of_counting(job, tokens, context, dependents, size), size, most)
     return Part(
         np.concatenate([np.empty(0, np.int64), *(i.upper for i in items)]),
         np.concatenate([np.empty(0, np.int64), *(i.lower for i in items)]),
@@ -187,20 +191,20 @@ def _find(
     return phrases, links
 
 
-def _word_items(tokens: Tokens, target: Int32Array, size: int) -> _Items:
+def _word_items(tokens: Tokens, target: Int32Array, what: Int32Array, size: int) -> _Items:
     """Sort the tokens by the word that they are."""
     counts = np.zeros(size, np.int64)
     kernels.count_values(target, counts)
     ends = np.cumsum(counts)
     total = int(ends[-1]) if size else 0
-    sentence, token = np.empty(total, np.int32), np.empty(total, np.int32)
-    kernels.place_targets(tokens.starts, target, ends - counts, sentence, token)
+    sentence, own = np.empty(total, np.int32), np.empty(total, np.int32)
+    kernels.place_targets(tokens.starts, target, what, ends - counts, sentence, own)
     present = np.flatnonzero(counts)
     starts = np.concatenate([[0], ends[present]]).astype(np.int64)
-    return _Items(word_keys(present), np.zeros(len(present), np.int64), starts, sentence, token[:, None])
+    return _Items(word_keys(present), np.zeros(len(present), np.int64), starts, sentence, own[:, None])
 
 
-def _phrase_items(phrases: Phrases, tokens: Tokens) -> _Items:
+def _phrase_items(phrases: Phrases, tokens: Tokens, what: Int32Array) -> _Items:
     """Put the occurrences of each phrase together; they are sorted."""
     upper, lower = phrases.upper, phrases.lower
     new = np.ones(len(upper), bool)
@@ -208,7 +212,8 @@ def _phrase_items(phrases: Phrases, tokens: Tokens) -> _Items:
     first = np.flatnonzero(new)
     sentence = np.searchsorted(tokens.starts, phrases.own[:, 0], side="right").astype(np.int32) - np.int32(1)
     starts = np.append(first, len(upper)).astype(np.int64)
-    return _Items(upper[first], lower[first], starts, sentence, phrases.own)
+    own = np.append(what, np.int32(-1))[phrases.own]
+    return _Items(upper[first], lower[first], starts, sentence, own)
 
 
 # ---------------------------------------------------------------- contexts
@@ -238,7 +243,7 @@ def _way_of_counting(job: Job, tokens: Tokens, context: Int32Array, dependents: 
         return kernels.bound_sentences(items.starts, items.sentence, start, size)
 
     def count(items: _Items, *out: Any) -> int:  # noqa: ANN401 - arrays
-        return kernels.count_sentences(items.starts, items.sentence, items.own, context, start, listed, *out)
+        return kernels.count_sentences(items.starts, items.sentence, items.own, start, listed, *out)
 
     def count_windows(items: _Items, *out: Any) -> int:  # noqa: ANN401 - arrays
         shares = np.array(job.context.shares, np.int64)
@@ -250,13 +255,14 @@ def _way_of_counting(job: Job, tokens: Tokens, context: Int32Array, dependents: 
     return bound, count if job.context.kind == "sentence" else count_windows
 
 
-def _count(items: Sequence[_Items], way: Way, size: int) -> tuple[Int64Array, Int32Array, Int64Array]:
-    """Count all items, one kind after the other, into common arrays."""
+def _count(items: Sequence[_Items], way: Way, size: int, most: int) -> tuple[Int64Array, Int32Array, npt.NDArray[Any]]:
+    """Count all items, one kind after the other, into common arrays; no cell can be larger than ``most``."""
     bound, count = way
     room = sum(bound(kind) for kind in items)
-    columns, values = np.empty(room, np.int32), np.empty(room, np.int64)
+    kind_of_sum = np.int32 if most < 1 << 31 else np.int64
+    columns, values = np.empty(room, np.int32), np.empty(room, kind_of_sum)
     bits = kernels.bit_words(size)
-    row = (np.zeros(size, np.int64), np.zeros(bits, np.uint64), np.zeros(kernels.bit_words(bits), np.uint64))
+    row = (np.zeros(size, kind_of_sum), np.zeros(bits, np.uint64), np.zeros(kernels.bit_words(bits), np.uint64))
     ends, used = [np.empty(0, np.int64)], 0
     for kind in items:
         end = np.empty(len(kind.upper), np.int64)

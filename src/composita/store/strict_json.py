@@ -24,8 +24,7 @@ def dump_json(value: object) -> bytes:
 
     >>> print(dump_json({"b": 1, "a": "é"}).decode(), end="")
     {
-     "a": "é",
-     "b": 1
+     "a": "é", "b": 1
     }
     """
     return (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
