@@ -1,10 +1,15 @@
 """Counts agree with the oracle, on trees annotated in three schemes and on random ones."""
 
+import runpy
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from composita.corpus.tags import Tagset
 from composita.counting import kernels
 from tests.corpus.annotated_sentences import SENTENCES
 from tests.corpus.test_roles import sentence_of
@@ -180,3 +185,32 @@ def test_loops_as_plain_python(context, monkeypatch):
         monkeypatch.setattr(kernels, name, loop.py_func)
     with np.errstate(over="ignore"):
         check([s.tokens("clear") for s in SENTENCES[:12]], "clear", "penn", CHOSEN, context=context)
+
+
+@pytest.mark.parametrize("tags", ["penn", "none"])
+@pytest.mark.parametrize("relative", [True, False])
+def test_picking_sentences_changes_nothing(tags, relative, monkeypatch):
+    """Few sentences have a head, so that only these are looked at; with and without tags of relative words."""
+    tagset = Tagset.load("upos")
+    tagset = tagset if relative else replace(tagset, relative=())
+    monkeypatch.setattr(Tagset, "load", lambda _: tagset)
+    sentences = [s.tokens("clear", tags) for s in SENTENCES]
+    for heads in (("live-v",), ("chase-v",)):
+        found = []
+        for whole in (0.0, 1.1):
+            monkeypatch.setattr("composita.counting.slices.WHOLE", whole)
+            found.append(count_directly(sentences, "clear", "upos", vocabulary(*CHOSEN[:3]), "sv,svo,svpo", heads))
+        assert found[0] == found[1]
+        assert any(item[0] == "sv" for item in found[0][1])
+
+
+def test_the_picture_shows_what_is_found():
+    drawing = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "draw_patterns.py"))
+    assert {example[0] for example in drawing["EXAMPLES"]} == set(ALL.split(","))
+    for pattern, text, label, _ in drawing["EXAMPLES"]:
+        sentence = drawing["read"](text)
+        words = {f"{row[1]}-{letter}" for row in sentence for letter in "nva"}
+        found = count_directly([sentence], "ud", "penn", vocabulary(words, [], ["dog-n"]), pattern)[1]
+        assert found[pattern, label] == 1
+    svg = Path(__file__).parents[2] / "docs" / "patterns.svg"
+    assert svg.read_text(encoding="utf-8") == drawing["draw"]()

@@ -101,14 +101,14 @@ def test_tables_tell_tokens_apart():
     words = (*found.words, None)
 
     def is_word(which, lemma, kind):
-        return words[getattr(tables, which)[rows[lemma], kind]]
+        return words[(tables.argument if which == "argument" else tables.both[:, :, 0])[rows[lemma], kind]]
 
     assert is_word("target", "dog", Class.NOUN) == "dog-n"
     assert is_word("target", "dog", Class.PROPER) is None
     assert is_word("argument", "dog", Class.PROPER) == "dog-n"
     assert is_word("target", "london", Class.PROPER) == "london-n"
-    assert tables.context[rows["dog"], Class.PROPER] == -1
-    assert (tables.target[0] == -1).all()
+    assert tables.both[rows["dog"], Class.PROPER, 1] == -1
+    assert (tables.both[0] == -1).all()
 
 
 @settings(deadline=None, derandomize=True)

@@ -21,6 +21,7 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint64]
+Listed = npt.NDArray[Any]
 Row = npt.NDArray[Any]
 """32 bits where no sum can be larger, otherwise 64."""
 Bools = npt.NDArray[np.bool_]
@@ -48,41 +49,35 @@ def look_up(row: Ints, tag: Ints, class_of: Bytes, table: npt.NDArray[np.int32],
 
 
 @bare_kernel
-def look_up_both(
-    row: Ints, tag: Ints, class_of: Bytes, targets: npt.NDArray[np.int32], contexts: npt.NDArray[np.int32],
-    target: Ints, context: Ints,
+def read_tokens(
+    starts: Longs, row: Ints, tag: Ints, class_of: Bytes, both: npt.NDArray[np.int32], target: Ints, context: Ints,
+    target_count: Longs, context_count: Longs, start: Ints, listed: Listed,
 ) -> None:  # fmt: skip
-    """Give each token its number as a target and as a context; row 0 is for lemmas that are neither."""
-    for t in range(np.uint64(len(row))):
-        if row[t] == 0:
-            target[t] = -1
-            context[t] = -1
-        else:
-            place = np.uint64(row[t])
-            kind = np.uint64(class_of[np.uint64(tag[t])])
-            target[t] = targets[place, kind]
-            context[t] = contexts[place, kind]
+    """Give each token its number as a target and as a context, count both, and list the contexts of each sentence.
 
-
-@bare_kernel
-def list_contexts(starts: Longs, context: Ints, start: Longs, listed: Ints) -> None:
-    """List the contexts of each sentence; ``start`` says where each sentence's begin."""
-    size = np.uint64(0)
+    Row 0 is for lemmas that are neither. ``start`` says where the contexts of each sentence begin in ``listed``.
+    """
+    size = _ZERO
     for s in range(len(starts) - 1):
         start[s] = size
         for t in range(np.uint64(starts[s]), np.uint64(starts[s + 1])):
-            if context[t] >= 0:
-                listed[size] = context[t]
+            target[t] = -1
+            context[t] = -1
+            if row[t] == 0:
+                continue
+            place = np.uint64(row[t])
+            kind = np.uint64(class_of[np.uint64(tag[t])])
+            word = both[place, kind, 0]
+            beside = both[place, kind, 1]
+            if word >= 0:
+                target[t] = word
+                target_count[np.uint64(word)] += 1
+            if beside >= 0:
+                context[t] = beside
+                context_count[np.uint64(beside)] += 1
+                listed[size] = beside
                 size += _ONE
     start[len(starts) - 1] = size
-
-
-@bare_kernel
-def count_values(values: Ints, counts: Longs) -> None:
-    """Count each number from 0; others are passed over."""
-    for t in range(np.uint64(len(values))):
-        if values[t] >= 0:
-            counts[np.uint64(values[t])] += 1
 
 
 @bare_kernel
@@ -131,6 +126,13 @@ def add(row: Row, bits: Bits, over: Bits, column: np.uint64, amount: int) -> Non
 
 
 @bare_kernel
+def lowest(bits: np.uint64) -> np.uint64:
+    """Give the place of the lowest bit that is set."""
+    place: np.uint64 = _PLACES[((bits & (~bits + _ONE)) * _DE_BRUIJN) >> _FIRST]
+    return place
+
+
+@bare_kernel
 def write_out(row: Row, bits: Bits, over: Bits, columns: Ints, values: Row, size: int) -> int:
     """Append the cells of the row that are not 0, in the order of columns, and clear it; return the new size."""
     end = np.uint64(size)
@@ -138,26 +140,26 @@ def write_out(row: Row, bits: Bits, over: Bits, columns: Ints, values: Row, size
         upper = over[i]
         over[i] = _ZERO
         while upper != _ZERO:
-            word = (i << _SIX) | _PLACES[((upper & (~upper + _ONE)) * _DE_BRUIJN) >> _FIRST]
+            word = (i << _SIX) | lowest(upper)
             upper &= upper - _ONE
             left = bits[word]
             bits[word] = _ZERO
             while left != _ZERO:
-                column = (word << _SIX) | _PLACES[((left & (~left + _ONE)) * _DE_BRUIJN) >> _FIRST]
+                column = (word << _SIX) | lowest(left)
                 left &= left - _ONE
                 value = row[column]
                 row[column] = 0
                 columns[end] = column
                 values[end] = value
                 end += np.uint64(value != 0)  # a cell that became 0 again is overwritten by the next
-    return np.int64(end)
+    return np.int64(end)  # type: ignore[return-value]
 
 
 # ---------------------------------------------------------------- rows of items
 
 
 @bare_kernel
-def bound_sentences(rows: Longs, sentence: Ints, start: Longs, columns: int) -> int:
+def bound_sentences(rows: Longs, sentence: Ints, start: Ints, columns: int) -> int:
     """Give the most cells that there can be."""
     total = 0
     for r in range(len(rows) - 1):
@@ -170,12 +172,12 @@ def bound_sentences(rows: Longs, sentence: Ints, start: Longs, columns: int) -> 
 
 @bare_kernel
 def count_sentences(
-    rows: Longs, sentence: Ints, own: npt.NDArray[np.int32], start: Longs, listed: Ints,
+    rows: Longs, sentence: Ints, own: npt.NDArray[np.int32], start: Ints, listed: Listed,
     row: Row, bits: Bits, over: Bits, columns: Ints, values: Row, ends: Longs,
 ) -> int:  # fmt: skip
     """Count each item with the contexts of its sentences, but for those that are its own tokens.
 
-    ``rows`` says where the occurrences of each item begin in ``sentence`` and ``own``, which holds the contexts that the
+    ``rows`` says where the occurrences of each item begin in ``sentence`` and ``own``, which has the contexts that the
     tokens of each occurrence are, -1 for none.
     """
     size = 0

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from composita.corpus.columns import STRING_COLUMNS, Column, Tokens, words
+from composita.corpus.columns import MISSING, STRING_COLUMNS, Column, Tokens, words
 from composita.corpus.labels import Role
 from composita.corpus.roles import Links, Roles, Via
 from composita.counting import kernels
@@ -20,6 +20,7 @@ from composita.counting.patterns import MOST_ARGUMENTS, OF, Pattern
 from composita.store.errors import InputError
 
 if TYPE_CHECKING:
+    from composita.corpus.tags import Tagset
     from composita.counting.job import Job, Switches
 
 Int32Array = npt.NDArray[np.int32]
@@ -33,12 +34,21 @@ WHOLE = 0.6
 # ---------------------------------------------------------------- some of the sentences
 
 
-def pick_sentences(tokens: Tokens, marked: BoolArray) -> tuple[Tokens, Int64Array]:
-    """Give some sentences by themselves, with the strings that they use, and where their tokens were."""
+def pick_sentences(tokens: Tokens, marked: BoolArray, tagset: Tagset) -> tuple[Tokens, Int64Array]:
+    """Give some sentences by themselves, with the strings that they use, and where their tokens were.
+
+    Forms are many, and kept only if somebody will ask for them: where a lemma is missing, or where no tag tells
+    relative words.
+    """
     lengths = np.diff(tokens.starts)
     places = np.flatnonzero(np.repeat(marked, lengths))
     starts = np.concatenate([[0], np.cumsum(lengths[marked])]).astype(np.int64)
-    columns = {name: _pick(getattr(tokens, name), places) for name in STRING_COLUMNS}
+    columns = {name: _pick(getattr(tokens, name), places) for name in STRING_COLUMNS if name != "form"}
+    missing = pa.array(MISSING, pa.string())
+    told = [columns["lemma"], columns[tagset.form_column]]
+    whole = bool(tagset.relative) and not any(pc.any(pc.is_in(c.values, missing)).as_py() for c in told)
+    no_forms = Column(np.zeros(len(places), np.int32), pa.array([""], pa.string()))
+    columns["form"] = no_forms if whole else _pick(tokens.form, places)
     return Tokens(starts, tokens.head[places], **columns), places
 
 
@@ -126,7 +136,7 @@ def find_phrases(
     if not job.switches.passives:
         heads &= ~roles.passive
     neighbours = Neighbours.of(links, job.switches, len(tokens), heads, _codes(job.patterns))
-    column = words(tokens)
+    column = _spoken(job, tokens)
     lists = _preposition_lists(job.patterns, column)
     width = int(np.diff(neighbours.start).max(initial=0)) + 1
     found, markers = (np.empty((MOST_ARGUMENTS, width), np.int32) for _ in range(2))
@@ -151,6 +161,14 @@ def find_phrases(
     if job.switches.join_particles:
         own[:, -1] = _particles(neighbours)[own[:, 0]]
     return _sorted_by_key(pattern_of, own, column, target, argument)
+
+
+def _spoken(job: Job, tokens: Tokens) -> Column:
+    """The words of prepositions and particles, if any pattern asks for them."""
+    asked = any(a.join or a.prepositions for pattern in job.patterns for a in pattern.arguments)
+    if asked or job.switches.join_particles:
+        return words(tokens)
+    return Column(np.zeros(len(tokens), np.int32), pa.array([""], pa.string()))
 
 
 COLUMNS = 1 + MOST_ARGUMENTS + 2

@@ -81,6 +81,18 @@ def take_sentences(tokens: Tokens, first: int, last: int) -> Tokens:
 
 
 @dataclass(frozen=True)
+class _Numbers:
+    """Tokens as numbers: as targets and as contexts, -1 for none."""
+
+    target: Int32Array  # (tokens,)
+    context: Int32Array  # (tokens,)
+    frequency: Int64Array  # (words,) tokens of each
+    context_frequency: Int64Array  # (contexts,)
+    start: Int32Array  # (sentences + 1,) where the contexts of each sentence begin in the list
+    listed: npt.NDArray[Any]  # uint16 where they fit, for this list is what the processor's cache has to hold
+
+
+@dataclass(frozen=True)
 class Lookup:
     """How tokens of a shard become numbers: by the lemma and the class of each."""
 
@@ -100,12 +112,19 @@ class Lookup:
         tag: Column = getattr(tokens, shard.tagset.column)
         return cls(row, tag.codes, shard.tagset.classify(tag.values.to_pylist()), tables)
 
-    def targets_and_contexts(self) -> tuple[Int32Array, Int32Array]:
-        """The number of each token as a target and as a context, -1 for none."""
-        target, context = (np.empty(len(self.row), np.int32) for _ in range(2))
-        tables = self.tables
-        kernels.look_up_both(self.row, self.tag, self.class_of, tables.target, tables.context, target, context)
-        return target, context
+    def read(self, starts: Int64Array) -> _Numbers:
+        """Give every token its numbers, and count and list what there is."""
+        size, tables = len(self.row), self.tables
+        numbers = _Numbers(
+            np.empty(size, np.int32), np.empty(size, np.int32), np.zeros(tables.words, np.int64),
+            np.zeros(tables.contexts, np.int64), np.empty(len(starts), np.int32),
+            np.empty(size, np.uint16 if tables.contexts <= 1 << 16 else np.int32),
+        )  # fmt: skip
+        kernels.read_tokens(
+            starts, self.row, self.tag, self.class_of, tables.both, numbers.target, numbers.context,
+            numbers.frequency, numbers.context_frequency, numbers.start, numbers.listed,
+        )  # fmt: skip
+        return numbers
 
     def arguments(self, places: Int64Array | None) -> Int32Array:
         """The number of each token as an argument, or of some tokens."""
@@ -128,35 +147,34 @@ def _rows(column: Column, tables: Tables) -> Int32Array:
 def count_sentences(job: Job, shard: Shard, tokens: Tokens) -> Part:
     """Count the words and phrases of some sentences of a shard."""
     lookup = Lookup.of(tokens, shard, job.vocabulary.tables)
-    target, context = lookup.targets_and_contexts()
+    numbers = lookup.read(tokens.starts)
+    target, context = numbers.target, numbers.context
     by_dependency = job.context.kind == "dependency"
     phrases, links = _find(job, shard, tokens, lookup, target, whole=by_dependency)
     joints: tuple[str, ...] = phrases.joints if phrases else ()
     dependents = None
     if by_dependency:
-        prepositions, numbers = _prepositions(tokens, links)
+        prepositions, said = _prepositions(tokens, links)
         merged = tuple(sorted({*joints, *prepositions}, key=str.encode))
         if phrases:
             phrases = replace(phrases, upper=renumber_joints(phrases.upper, join_numbers(joints, merged)))
-        marker = join_numbers(prepositions, merged)[numbers]
+        marker = join_numbers(prepositions, merged)[said]
         dependents, joints = _dependents(job, links, marker, context), merged
     by_sentence = job.context.kind == "sentence"
     what = context if by_sentence else np.arange(len(tokens), dtype=np.int32)
-    items = [_word_items(tokens, target, what, len(job.vocabulary.words))] if job.words else []
+    items = [_word_items(tokens, numbers, what)] if job.words else []
     items += [_phrase_items(phrases, tokens, what)] if phrases else []
-    frequency = np.zeros(len(job.vocabulary.contexts), np.int64)
-    kernels.count_values(context, frequency)
-    size = len(dependents.keys) if dependents else len(frequency)
+    size = len(dependents.keys) if dependents else len(job.vocabulary.contexts)
     longest = int(np.diff(tokens.starts).max(initial=0))
     most = 2 * len(tokens) * longest * max(job.context.shares)
-    ends, columns, values = _count(items, _way_of_counting(job, tokens, context, dependents, size), size, most)
+    ends, columns, values = _count(items, _way_of_counting(job, tokens, numbers, dependents, size), size, most)
     return Part(
         np.concatenate([np.empty(0, np.int64), *(i.upper for i in items)]),
         np.concatenate([np.empty(0, np.int64), *(i.lower for i in items)]),
         np.concatenate([np.empty(0, np.int64), *(np.diff(i.starts) for i in items)]),
         ends, columns, values,
         dependents.keys if dependents else np.empty(0, np.int64),
-        frequency, joints, len(tokens), tokens.sentences,
+        numbers.context_frequency, joints, len(tokens), tokens.sentences,
     )  # fmt: skip
 
 
@@ -178,7 +196,7 @@ def _find(
     places: Int64Array | None = None
     some = tokens
     if not whole and share < WHOLE:
-        some, places = pick_sentences(tokens, marked)
+        some, places = pick_sentences(tokens, marked, shard.tagset)
     roles = shard.roles(some)
     links = roles.links()
     if not job.patterns:
@@ -191,14 +209,13 @@ def _find(
     return phrases, links
 
 
-def _word_items(tokens: Tokens, target: Int32Array, what: Int32Array, size: int) -> _Items:
+def _word_items(tokens: Tokens, numbers: _Numbers, what: Int32Array) -> _Items:
     """Sort the tokens by the word that they are."""
-    counts = np.zeros(size, np.int64)
-    kernels.count_values(target, counts)
+    counts = numbers.frequency
     ends = np.cumsum(counts)
-    total = int(ends[-1]) if size else 0
+    total = int(counts.sum())
     sentence, own = np.empty(total, np.int32), np.empty(total, np.int32)
-    kernels.place_targets(tokens.starts, target, what, ends - counts, sentence, own)
+    kernels.place_targets(tokens.starts, numbers.target, what, ends - counts, sentence, own)
     present = np.flatnonzero(counts)
     starts = np.concatenate([[0], ends[present]]).astype(np.int64)
     return _Items(word_keys(present), np.zeros(len(present), np.int64), starts, sentence, own[:, None])
@@ -222,8 +239,9 @@ Way = tuple[Callable[[_Items], int], Callable[..., int]]
 """How many cells items can have at most, and how to count them into the arrays that follow."""
 
 
-def _way_of_counting(job: Job, tokens: Tokens, context: Int32Array, dependents: _Dependents | None, size: int) -> Way:
+def _way_of_counting(job: Job, tokens: Tokens, numbers: _Numbers, dependents: _Dependents | None, size: int) -> Way:
     """Choose the loop for the kind of context."""
+    start, listed = numbers.start, numbers.listed
     starts = tokens.starts
     if dependents is not None:
         links = dependents
@@ -236,9 +254,6 @@ def _way_of_counting(job: Job, tokens: Tokens, context: Int32Array, dependents: 
 
         return bound_links, count_links
 
-    start, listed = np.empty(len(starts), np.int64), np.empty(int((context >= 0).sum()), np.int32)
-    kernels.list_contexts(starts, context, start, listed)
-
     def bound(items: _Items) -> int:
         return kernels.bound_sentences(items.starts, items.sentence, start, size)
 
@@ -249,7 +264,7 @@ def _way_of_counting(job: Job, tokens: Tokens, context: Int32Array, dependents: 
         shares = np.array(job.context.shares, np.int64)
         sides = job.context.left, job.context.right
         return kernels.count_windows(
-            items.starts, items.sentence, items.own, context, starts, *sides, shares, *out
+            items.starts, items.sentence, items.own, numbers.context, starts, *sides, shares, *out
         )  # fmt: skip
 
     return bound, count if job.context.kind == "sentence" else count_windows

@@ -89,9 +89,10 @@ class Tables:
     """What each lemma means in each class: ids, -1 for none; the first row is for lemmas that are not here."""
 
     lemmas: Any  # pyarrow.StringArray
-    target: Int32Array  # (lemmas + 1, classes) the word that a token is counted as
+    both: Int32Array  # (lemmas + 1, classes, 2) the word that a token is counted as, and the context that it is
     argument: Int32Array  # (lemmas + 1, classes) the word that it is as an argument
-    context: Int32Array  # (lemmas + 1, classes)
+    words: int
+    contexts: int
 
 
 @dataclass(frozen=True)
@@ -232,10 +233,18 @@ class Vocabulary:
     @cached_property
     def tables(self) -> Tables:
         """The vocabulary as arrays, for whoever reads tokens."""
-        lemmas = sorted({label[:-2] for label in (*self.words, *self.contexts)})
+        frequent: dict[str, int] = {}
+        for labels, counts in ((self.words, self.frequencies), (self.contexts, self.context_frequencies)):
+            for label, count in zip(labels, counts, strict=True):
+                frequent[label[:-2]] = max(count, frequent.get(label[:-2], 0))
+        # The frequent ones together, so that the rows that most tokens need stay in the processor's cache.
+        lemmas = sorted(frequent, key=lambda lemma: (-frequent[lemma], lemma))
         row = {lemma: i for i, lemma in enumerate(lemmas, 1)}
-        shape = (len(lemmas) + 1, CLASSES)
-        target, argument, context = (np.full(shape, -1, np.int32) for _ in range(3))
+        both, argument = (
+            np.full((len(lemmas) + 1, CLASSES, 2), -1, np.int32),
+            np.full((len(lemmas) + 1, CLASSES), -1, np.int32),
+        )
+        target, context = both[:, :, 0], both[:, :, 1]
         proper, pronouns = self.choice.proper, self.choice.pronouns
         for number, label in enumerate(self.words):
             classes = _classes(label[-1], names=proper != "no" or not self.core[number], pronouns=pronouns != "no")
@@ -245,7 +254,8 @@ class Vocabulary:
             target[row[label[:-2]], classes] = number
         for number, label in enumerate(self.contexts):
             context[row[label[:-2]], _classes(label[-1], names=proper == "nouns", pronouns=False)] = number
-        return Tables(pa.array(lemmas, pa.string()), target, argument, context)
+        sizes = len(self.words), len(self.contexts)
+        return Tables(pa.array(lemmas, pa.string()), both, argument, *sizes)
 
     def table(self) -> pa.Table:
         """Give all words as a table, the most frequent first: label, lemma, pos, frequency, and what each is."""
