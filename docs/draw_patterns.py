@@ -1,4 +1,4 @@
-"""Draws patterns.svg: what each built-in pattern finds in a dependency tree. Run it after a change: python docs/draw_patterns.py.
+"""Draws patterns.svg, what each built-in pattern finds in a dependency tree: python docs/draw_patterns.py.
 
 The table below is also counted in the tests, so that the picture shows what is really found.
 """
@@ -14,11 +14,13 @@ EXAMPLES = [
      "chase-v(cat-n, dog-n)", "dog chase cat"),
     ("svo", "cats/cat/NOUN/NNS/3/nsubj:pass are/be/AUX/VBP/3/aux:pass chased/chase/VERB/VBN/0/root by/by/ADP/IN/5/case "
      "dogs/dog/NOUN/NNS/3/obl:agent", "chase-v(cat-n, dog-n)", "dog chase cat"),
-    ("svo", "dogs/dog/NOUN/NNS/0/root that/that/PRON/WDT/3/nsubj chase/chase/VERB/VBP/1/acl:relcl cats/cat/NOUN/NNS/3/obj",
-     "chase-v(cat-n, dog-n)", "dog chase cat"),
-    ("sv", "dogs/dog/NOUN/NNS/2/nsubj bark/bark/VERB/VBP/0/root loudly/loudly/ADV/RB/2/advmod", "bark-v(dog-n)", "dog bark"),
+    ("svo", "dogs/dog/NOUN/NNS/0/root that/that/PRON/WDT/3/nsubj chase/chase/VERB/VBP/1/acl:relcl "
+     "cats/cat/NOUN/NNS/3/obj", "chase-v(cat-n, dog-n)", "dog chase cat"),
+    ("sv", "dogs/dog/NOUN/NNS/2/nsubj bark/bark/VERB/VBP/0/root loudly/loudly/ADV/RB/2/advmod",
+     "bark-v(dog-n)", "dog bark"),
     ("vo", "feed/feed/VERB/VB/0/root the/the/DET/DT/3/det cats/cat/NOUN/NNS/1/obj", "feed-v(cat-n)", "feed cat"),
-    ("an", "very/very/ADV/RB/2/advmod furry/furry/ADJ/JJ/3/amod cats/cat/NOUN/NNS/0/root", "furry-a(cat-n)", "furry cat"),
+    ("an", "very/very/ADV/RB/2/advmod furry/furry/ADJ/JJ/3/amod cats/cat/NOUN/NNS/0/root",
+     "furry-a(cat-n)", "furry cat"),
     ("nn", "a/a/DET/DT/3/det guard/guard/NOUN/NN/3/compound dog/dog/NOUN/NN/0/root", "guard-n(dog-n)", "guard dog"),
     ("svoo", "boys/boy/NOUN/NNS/2/nsubj give/give/VERB/VBP/0/root girls/girl/NOUN/NNS/2/iobj books/book/NOUN/NNS/2/obj",
      "give-v(book-n, girl-n, boy-n)", "boy give girl book"),
@@ -63,7 +65,8 @@ def draw_arc(start: float, end: float, base: float, relation: str, colour: str) 
     """Draw an arrow from a governor to a dependent, with the relation on it."""
     height = 22 + 0.13 * abs(end - start)
     aim = end + (8 if start > end else -8) * 0.5
-    path = f"M{start:.0f},{base:.0f} C{start:.0f},{base - height * 1.3:.0f} {aim:.0f},{base - height * 1.3:.0f} {aim:.0f},{base:.0f}"
+    bend = base - height * 1.3
+    path = f"M{start:.0f},{base:.0f} C{start:.0f},{bend:.0f} {aim:.0f},{bend:.0f} {aim:.0f},{base:.0f}"
     middle, top = (start + end) / 2, base - height - 3
     return [
         f'<path d="{path}" stroke="{colour}" marker-end="url(#tip)"/>',
@@ -75,7 +78,8 @@ def draw() -> str:
     """Draw all examples in a grid."""
     rows = -(-len(EXAMPLES) // COLUMNS)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {COLUMNS * WIDTH} {rows * HEIGHT}" font-family="sans-serif">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {COLUMNS * WIDTH} {rows * HEIGHT}" '
+        'font-family="sans-serif">',
         "<title>What the built-in patterns find in dependency trees</title>",
         "<style>path{fill:none;stroke-width:1.4}text{text-anchor:middle}.word{font-size:17px}"
         ".name{font-size:16px;font-weight:bold;text-anchor:start;fill:#333}.relation{font-size:11px}"
