@@ -96,7 +96,7 @@ def _numbers_by_numpy(vocabulary: Vocabulary, shard: Shard, tokens: Tokens) -> t
 
 def _product(sentence: Any, target: Any, context: Any, vocabulary: Vocabulary) -> Any:  # noqa: ANN401 - arrays, matrix
     """Multiply sentences x words, transposed, by sentences x contexts, and take off the words themselves."""
-    import scipy.sparse as sp  # type: ignore[import-untyped]
+    import scipy.sparse as sp
 
     sizes = len(vocabulary.words), len(vocabulary.contexts)
     sentences = int(sentence[-1]) + 1
