@@ -126,7 +126,8 @@ OTHERS = {"--check", "--version", "--help"}  # of docs/cli_reference.py, and of 
 
 
 def test_options_that_are_named_exist():
-    known = {o for command in REFERENCE["commands"]().values() for param in command.params for o in param.opts}
+    params = [param for command in REFERENCE["commands"]().values() for param in command.params]
+    known = {option for param in params for option in (*param.opts, *param.secondary_opts)}
     for path in [p for p in PAGES if p.name != "cli.md"]:
         assert set(OPTION.findall(path.read_text(encoding="utf-8"))) <= known | OTHERS, page_id(path)
     for name, command in REFERENCE["commands"]().items():

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from composita.corpus.corpus import Corpus
+    from composita.counting.count import count, count_phrases
+    from composita.counting.counts import Counts
+    from composita.counting.vocabulary import Vocabulary
     from composita.store.errors import CompositaError
 
-__all__ = ["CompositaError", "Corpus", "__version__"]
+__all__ = ["CompositaError", "Corpus", "Counts", "Vocabulary", "__version__", "count", "count_phrases"]
 
 __version__ = "0.1.0"
 
@@ -18,6 +21,10 @@ __version__ = "0.1.0"
 _HOMES = {
     "CompositaError": "composita.store.errors",
     "Corpus": "composita.corpus.corpus",
+    "Counts": "composita.counting.counts",
+    "Vocabulary": "composita.counting.vocabulary",
+    "count": "composita.counting.count",
+    "count_phrases": "composita.counting.count",
 }
 
 

@@ -1,4 +1,4 @@
-"""What `make demo` shows so far: synthetic text, encoded and looked at.
+"""What `make demo` shows so far: synthetic text, encoded, looked at and counted.
 
 The text is nonsense in the shape of parsed English, made by `composita synth`; it has sentences and arguments, but no
 meaning.
@@ -15,25 +15,28 @@ from composita.cli.main import main
 FOLDER = Path("demo")
 TEXT = FOLDER / "synthetic.conllu.gz"
 CORPUS = FOLDER / "corpus"
+COUNTS = FOLDER / "counts"
 
 
 def demo() -> int:
     """Run the commands of the demonstration, showing each before it runs."""
-    if CORPUS.exists():
-        shutil.rmtree(CORPUS)
+    for made in (CORPUS, COUNTS):
+        shutil.rmtree(made, ignore_errors=True)
     FOLDER.mkdir(exist_ok=True)
-    say("composita demo: synthetic text (nonsense words, real grammar), encoded and looked at")
+    say("composita demo: synthetic text (nonsense words, real grammar), encoded, looked at and counted")
     commands = (
         ["synth", "--tokens", "300K", "--out", str(TEXT)],
         ["encode", str(TEXT), "--out", str(CORPUS)],
         ["info", str(CORPUS)],
         ["sentences", str(CORPUS), "--pos", "v", "--relation", "root", "-n", "5"],
+        ["count", str(CORPUS), "--out", str(COUNTS), "--adjectives", "1000"],
     )
     for command in commands:
         say(f"\n$ composita {' '.join(command)}")
         if code := main(command):
             return code
-    say(f"\nThe corpus is in {CORPUS}. Your own: composita encode FILES --out CORPUS (see README.md)")
+    say(f"\nThe corpus is in {CORPUS}, the counts are in {COUNTS}.")
+    say("Your own: composita encode FILES --out CORPUS (see README.md)")
     return 0
 
 

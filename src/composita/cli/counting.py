@@ -193,7 +193,10 @@ def print_counts_info(path: Path, checked: int | None, *, json: bool) -> None:
 
 def print_counts(found: Description) -> None:
     """Print what counts hold."""
-    off = [name for name, on in found.switches.items() if not on]
+    from composita.counting.job import Switches
+
+    usual = asdict(Switches())
+    changed = [name if on else f"no {name}" for name, on in found.switches.items() if on != usual.get(name)]
     facts = {
         "counts": found.path,
         "of": f"{found.tokens:,} tokens in {found.sentences:,} sentences",
@@ -202,7 +205,7 @@ def print_counts(found: Description) -> None:
         "words": f"{found.words:,}, {found.core:,} of them core, with {found.word_contexts:,.0f} contexts on average",
         "phrases": f"{found.phrases:,}" + (f" that occur at least {found.minimum} times" if found.minimum > 1 else ""),
         "density": f"{found.density:.3%}, {found.cells:,} cells",
-        "switched off": ", ".join(off),
+        "switches": ", ".join(changed).replace("_", " "),
         "fingerprint": found.fingerprints["counts"][:16],
     }
     print_facts({name: value for name, value in facts.items() if value})

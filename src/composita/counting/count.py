@@ -109,6 +109,18 @@ def count(
     progress, cancel
         See `composita.store.progress`.
 
+    Examples
+    --------
+    >>> import tempfile
+    >>> from composita.corpus.corpus import Corpus
+    >>> from composita.corpus.synthetic import write_synthetic
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = write_synthetic(folder / "text.conllu", 2_000)
+    >>> corpus = Corpus.build([folder / "text.conllu"], folder / "corpus")
+    >>> vocabulary = Vocabulary.from_corpus(corpus, nouns=50, verbs=20, contexts=100, stop=5)
+    >>> count(corpus, vocabulary, phrases="sv").shape[1]
+    100
+
     """
     engine = engine or Engine(workers)
     chosen = _patterns(phrases, sv_without_object=sv_without_object)
@@ -141,7 +153,18 @@ def count_phrases(
     phrases: str | Iterable[str | Pattern],
     **options: Any,  # noqa: ANN401
 ) -> Counts:
-    """Count phrases only; the options are those of `count`."""
+    """Count phrases only; the options are those of `count`.
+
+    >>> import tempfile
+    >>> from composita.corpus.corpus import Corpus
+    >>> from composita.corpus.synthetic import write_synthetic
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = write_synthetic(folder / "text.conllu", 2_000)
+    >>> corpus = Corpus.build([folder / "text.conllu"], folder / "corpus")
+    >>> vocabulary = Vocabulary.from_corpus(corpus, nouns=50, verbs=20, contexts=100, stop=5)
+    >>> len(count_phrases(corpus, vocabulary, "svo").rows("word"))
+    0
+    """
     return count(corpus, vocabulary, phrases=phrases, words=False, **options)
 
 

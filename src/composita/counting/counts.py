@@ -92,6 +92,12 @@ class Counts:
     parameters
         What was counted, as ``meta.json`` tells it.
 
+    Examples
+    --------
+    >>> counts = Counts.from_cells({"dog-n": {"bark-v": 2, "tail-n": 1}, "cat-n": {"tail-n": 3}})
+    >>> counts.columns, counts.row("dog-n")
+    (('tail-n', 'bark-v'), {'tail-n': 1, 'bark-v': 2})
+
     """
 
     names: Names

@@ -1,12 +1,4 @@
-"""The vocabulary: which words are counted, which may be arguments, and which are contexts.
-
->>> import pyarrow as pa
->>> words = {"dog": 9, "cat": 7, "bird": 7}
->>> table = pa.table({"word": list(words), "class": [Class.NOUN] * 3, "count": list(words.values())})
->>> vocabulary = Vocabulary.from_frequencies(table, nouns=2, contexts=2, stop=1)
->>> vocabulary.words, vocabulary.contexts      # bird comes before cat where both are equally frequent
-(('bird-n', 'dog-n'), ('bird-n', 'cat-n'))
-"""
+"""The vocabulary: which words are counted, which may be arguments, and which are contexts."""
 
 from __future__ import annotations
 
@@ -111,6 +103,15 @@ class Vocabulary:
         The same of the contexts.
     choice
         How they were chosen. What names and pronouns are, it says also for counting.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> words = {"dog": 9, "cat": 7, "bird": 7}
+    >>> table = pa.table({"word": list(words), "class": [Class.NOUN] * 3, "count": list(words.values())})
+    >>> vocabulary = Vocabulary.from_frequencies(table, nouns=2, contexts=2, stop=1)
+    >>> vocabulary.words, vocabulary.contexts      # bird comes before cat where both are equally frequent
+    (('bird-n', 'dog-n'), ('bird-n', 'cat-n'))
 
     """
 
