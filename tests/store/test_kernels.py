@@ -159,6 +159,17 @@ def test_the_hash_sees_every_edit(tmp_path):
     assert source_hash(tmp_path) in seen
 
 
+def test_a_room_is_not_compiled_anew_for_an_edit_to_its_right(tmp_path):
+    for room in ("corpus", "counting"):
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "a.py").write_text("x = 1")
+    before = [source_hash(tmp_path, rooms) for rooms in (("corpus",), ("corpus", "counting"))]
+    (tmp_path / "counting" / "a.py").write_text("x = 2")
+    after = [source_hash(tmp_path, rooms) for rooms in (("corpus",), ("corpus", "counting"))]
+    assert before[0] == after[0]
+    assert before[1] != after[1]
+
+
 def test_the_cache_is_at_home_in_the_users_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("COMPOSITA_CACHE", str(tmp_path))
     assert cache_home() == tmp_path

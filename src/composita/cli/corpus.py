@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from composita.cli.output import (
+    ClusterOption,
     JsonOption,
     QuietOption,
     WorkersOption,
@@ -16,7 +17,7 @@ from composita.cli.output import (
     print_facts,
     print_json,
     show_progress,
-    worker_count,
+    working,
 )
 from composita.store.errors import plural
 
@@ -62,6 +63,7 @@ def encode(
     parser: Annotated[str, typer.Option(metavar="NAME", help="For text: udpipe, spacy or stanza.")] = "udpipe",
     model: Annotated[str | None, typer.Option(metavar="MODEL", help="For text: the parser's model.")] = None,
     workers: WorkersOption = 0,
+    cluster: ClusterOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -71,14 +73,13 @@ def encode(
     """
     from composita.corpus.encoding import Options
     from composita.corpus.encoding import encode as encode_sources
-    from composita.store.engine import Engine
 
     options = Options(
         format=format, labels=labels, tags=tags, encoding=encoding, on_error=on_error, dedupe=dedupe,
-        force=force, restart=restart, parser=parser, model=model,
+        force=force, restart=restart, parser=parser, model=model and _located(model, cluster),
     )  # fmt: skip
-    with show_progress(quiet or json) as progress:
-        encoded = encode_sources(sources, out, options, engine=Engine(worker_count(workers)), progress=progress)
+    with show_progress(quiet or json) as progress, working(workers, cluster, out, *sources) as (engine, paths):
+        encoded = encode_sources([str(path) for path in paths[1:]], paths[0], options, engine=engine, progress=progress)
     if json:
         print_json(encoded)
         return
@@ -92,6 +93,11 @@ def encode(
     print_facts(facts)
 
 
+def _located(model: str, cluster: str | None) -> str:
+    """Give the absolute path of a model that is a file or folder here, where other machines are to find it."""
+    return str(Path(model).absolute()) if cluster and Path(model).exists() else model
+
+
 def parse(
     sources: Sources,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The CoNLL-U file to write; .gz or .zst is compressed.")],
@@ -101,22 +107,18 @@ def parse(
         str, typer.Option(metavar="stop|skip", help="Stop at text that cannot be read, or skip and count it.")
     ] = "stop",
     workers: WorkersOption = 0,
+    cluster: ClusterOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Parse raw text into CoNLL-U: sentences, words, lemmas, parts of speech, dependencies."""
     from composita.corpus.rawtext import parse_sources
 
-    with show_progress(quiet or json) as progress:
+    with show_progress(quiet or json) as progress, working(workers, cluster, out, *sources) as (engine, paths):
         parsed = parse_sources(
-            sources,
-            out,
-            model=model,
-            parser=parser,
-            on_error=on_error,
-            workers=worker_count(workers),
+            paths[1:], paths[0], model=_located(model, cluster), parser=parser, on_error=on_error, engine=engine,
             progress=progress,
-        )
+        )  # fmt: skip
     if json:
         print_json(parsed)
     else:

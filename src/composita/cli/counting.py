@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from composita.cli.output import (
+    ClusterOption,
     JsonOption,
     QuietOption,
+    WorkersOption,
     console,
     human_bytes,
     parse_count,
@@ -19,10 +22,12 @@ from composita.cli.output import (
     print_json,
     print_table,
     show_progress,
+    working,
 )
 from composita.store.errors import UsageError
 
 if TYPE_CHECKING:
+    from composita.cli.inspect import Look
     from composita.counting.describe import Description
     from composita.counting.vocabulary import Standing, Vocabulary
 
@@ -100,7 +105,8 @@ def count(
         bool, typer.Option("--sv-without-object", help="Let sv ask for a verb without an object.")
     ] = False,
     memory: Annotated[str, typer.Option(metavar="SIZE", help="The budget, such as 4G.")] = "4G",
-    workers: Annotated[int, typer.Option(help="How many at once; 0 for one on each core.", min=0)] = 0,
+    workers: WorkersOption = 0,
+    cluster: ClusterOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -113,27 +119,25 @@ def count(
     from composita.counting.describe import describe
     from composita.counting.vocabulary import ALPHABETIC, Vocabulary
     from composita.counting.words import read_words
-    from composita.store.engine import Engine, available_cores
 
-    engine = Engine(workers or available_cores())
-    found = Corpus.open(corpus)
     named = (
         sorted({word for path in heads or [] for word in read_words(path, bare="v", columns="va")}) if heads else None
     )
     included = {word for path in include or [] for word in read_words(path)} | set(named or ())
-    with show_progress(quiet or json) as progress:
+    with show_progress(quiet or json) as progress, working(workers, cluster, out, corpus) as (engine, (place, source)):
+        found = Corpus.open(source)
         vocabulary = Vocabulary.from_corpus(
             found, nouns=_number(nouns), verbs=_number(verbs), adjectives=_number(adjectives), adverbs=_number(adverbs),
             contexts=_number(contexts), stop=parse_count(stop), min_frequency=min_word_frequency,
             proper=_standing("proper", proper), pronouns=_standing("pronouns", pronouns),
             alphabetic=ALPHABETIC if alphabetic is None else alphabetic, include=included,
-            stop_words=read_words(stop_list, bare="*") if stop_list else (), workers=engine.workers, progress=progress,
+            stop_words=read_words(stop_list, bare="*") if stop_list else (), engine=engine, progress=progress,
         )  # fmt: skip
         known = None if named is None else _known_heads(named, vocabulary)
         count_corpus(
             found, vocabulary, phrases=_phrases(phrases, vocabulary, known), heads=known, context=context,
             min_frequency=min_frequency, passives=passives, conjuncts=conjuncts, shared_subjects=shared_subjects,
-            relatives=relatives, join_particles=join_particles, sv_without_object=sv_without_object, out=out,
+            relatives=relatives, join_particles=join_particles, sv_without_object=sv_without_object, out=place,
             memory=memory, engine=engine, progress=progress,
         )  # fmt: skip
     description = describe(out)
@@ -178,17 +182,12 @@ def _phrases(names: str | None, vocabulary: Vocabulary, heads: list[str] | None)
     return ",".join(found)
 
 
-def print_counts_info(path: Path, checked: int | None, *, json: bool) -> None:
-    """Describe counts for ``composita info``; ``checked`` says how many files were compared with their checksums."""
+def describe_counts(look: Look) -> tuple[dict[str, Any], Callable[[], None]]:
+    """Describe counts for ``composita info``."""
     from composita.counting.describe import describe
 
-    description = describe(path)
-    if json:
-        print_json(asdict(description) | ({} if checked is None else {"checked_files": checked}))
-        return
-    print_counts(description)
-    if checked is not None:
-        console().print(f"All {checked} files are as they were written.")
+    description = describe(look.path)
+    return asdict(description), lambda: print_counts(description)
 
 
 def print_counts(found: Description) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from composita.cli.counting import print_counts_info
 from composita.cli.output import (
     JsonOption,
     QuietOption,
@@ -23,12 +24,29 @@ from composita.cli.output import (
     worker_count,
 )
 from composita.store.errors import CorruptError, UsageError, plural
+from composita.store.progress import ProgressCallback
 
 if TYPE_CHECKING:
     from composita.corpus.concordance import Occurrence
     from composita.corpus.describe import Description
 
 RELATIONS_SHOWN = 12
+
+_PRINTERS = {
+    "corpus": "composita.cli.inspect:describe_corpus",
+    "counts": "composita.cli.counting:describe_counts",
+}
+"""For each kind of folder the function that looks at one: it gives a table of facts and a function that prints them."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is to be described, and how."""
+
+    path: Path
+    checked: int | None  # how many files were compared with their checksums
+    workers: int
+    progress: ProgressCallback
 
 
 def register(app: typer.Typer) -> None:
@@ -55,21 +73,27 @@ def info(
                 print_error(problem)
             if problems:
                 raise CorruptError(f"{path}: {len(problems)} of {plural(len(folder.files), 'file')} not as written")
-        if folder.meta["kind"] == "counts":
-            print_counts_info(path, len(folder.files) if check else None, json=json)
-            return
-        if folder.meta["kind"] != "corpus":
-            raise UsageError(f"{path} holds {folder.meta['kind']!r}, which this version of composita cannot describe")
-        from composita.corpus.corpus import Corpus
-        from composita.corpus.describe import describe
-
-        description = describe(Corpus.open(path), workers=worker_count(workers), progress=progress)
+        kind = folder.meta["kind"]
+        if kind not in _PRINTERS:
+            raise UsageError(f"{path} holds {kind!r}, which this version of composita cannot describe")
+        module, function = _PRINTERS[kind].split(":")
+        look = Look(path, len(folder.files) if check else None, worker_count(workers), progress)
+        description, show = getattr(import_module(module), function)(look)
     if json:
-        print_json(asdict(description) | ({"checked_files": len(folder.files)} if check else {}))
+        print_json(description | ({} if look.checked is None else {"checked_files": look.checked}))
         return
-    _print_corpus(description)
-    if check:
-        console().print(f"Checked {plural(len(folder.files), 'file')}: all as written.")
+    show()
+    if look.checked is not None:
+        console().print(f"Checked {plural(look.checked, 'file')}: all as written.")
+
+
+def describe_corpus(look: Look) -> tuple[dict[str, Any], Callable[[], None]]:
+    """Describe a corpus."""
+    from composita.corpus.corpus import Corpus
+    from composita.corpus.describe import describe
+
+    description = describe(Corpus.open(look.path), workers=look.workers, progress=look.progress)
+    return asdict(description), lambda: _print_corpus(description)
 
 
 def _print_corpus(found: Description) -> None:

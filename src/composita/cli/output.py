@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,11 +18,17 @@ from composita.store.progress import Progress, ProgressCallback, silent
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from composita.store.engine import Engine
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no remarks.")]
 
 WorkersOption = Annotated[
     int, typer.Option(metavar="N", help="How many at once; by default one on each core.", min=0, show_default=False)
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Work on the Dask cluster whose scheduler has this address or file."),
 ]
 
 _SUFFIXES = {"K": 10**3, "M": 10**6, "G": 10**9}
@@ -32,6 +39,24 @@ def worker_count(asked: int) -> int:
     from composita.store.engine import available_cores
 
     return asked or available_cores()
+
+
+@contextmanager
+def working(workers: int, cluster: str | None, *paths: str | Path) -> Iterator[tuple[Engine, list[Path]]]:
+    """Give the engine that was asked for, and paths as it needs them: absolute where other machines are to find them.
+
+    The first path is what is to be written.
+    """
+    from composita.store.engine import Engine
+
+    if cluster is None:
+        yield Engine(worker_count(workers)), [Path(path) for path in paths]
+        return
+    from composita.store import cluster as clusters
+
+    absolute = [path if str(path) == "-" else path.absolute() for path in map(Path, paths)]
+    with clusters.cluster(cluster, [absolute[0].parent]) as engine:
+        yield engine, absolute
 
 
 def parse_count(text: str) -> int:

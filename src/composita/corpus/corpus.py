@@ -202,16 +202,18 @@ class Corpus:
         return self._folder.verify(progress)
 
     def frequencies(
-        self, *, workers: int = 1, progress: ProgressCallback = silent, cancel: Cancellation | None = None
-    ) -> pa.Table:
+        self, *, engine: Engine | None = None, workers: int = 1, progress: ProgressCallback = silent,
+        cancel: Cancellation | None = None,
+    ) -> pa.Table:  # fmt: skip
         """Count the words of each class: a table of word, class (of `Class`) and count.
 
         The most frequent come first, and among equals the first in the order of the alphabet.
         """
         tasks = [Task(shard.path.name, count_words, (shard,), shard.token_count) for shard in self.shards()]
         run = run_tasks(
-            tasks, engine=Engine(workers), progress=progress, stage="counting words", unit="tokens", cancel=cancel
-        )
+            tasks, engine=engine or Engine(workers), progress=progress, stage="counting words", unit="tokens",
+            cancel=cancel,
+        )  # fmt: skip
         parts = [part for _, part in run]
         return merge_counts(parts, ["word", "class"])
 

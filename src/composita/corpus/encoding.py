@@ -106,7 +106,7 @@ def encode(
     with open_writer(out, KIND, VERSION, cancel=cancel) as writer:
         parsed = parse_for_encoding(
             sources, writer.path, model=options.model, parser=options.parser, on_error=options.on_error,
-            workers=engine.workers, progress=progress, cancel=cancel,
+            engine=engine, progress=progress, cancel=cancel,
         )  # fmt: skip
         options = replace(options, format="conllu")
         encoded = _Encoder(writer, _plan(parsed, options), options).run(engine, progress, cancel)

@@ -11,6 +11,7 @@ from typing import cast
 from composita.corpus.parsing import Parsed, check_parser, parse_text
 from composita.corpus.parsing.chunks import OnError
 from composita.corpus.sources import STDIN, Source, find_sources, open_text
+from composita.store.engine import Engine
 from composita.store.errors import UsageError
 from composita.store.folder import fingerprint
 from composita.store.progress import Cancellation, ProgressCallback, silent
@@ -27,16 +28,17 @@ def parse_sources(
     model: str,
     parser: str = "udpipe",
     on_error: str = "stop",
+    engine: Engine | None = None,
     workers: int = 1,
     progress: ProgressCallback = silent,
     cancel: Cancellation | None = None,
 ) -> Parsed:
     """Parse raw text, plain or compressed, files or standard input, into one file of CoNLL-U."""
-    return _parse(find_sources(sources), out, model, parser, on_error, workers, progress, cancel)
+    return _parse(find_sources(sources), out, model, parser, on_error, engine or Engine(workers), progress, cancel)
 
 
 def _parse(
-    sources: Iterable[Source], out: Path, model: str, parser: str, on_error: str, workers: int,
+    sources: Iterable[Source], out: Path, model: str, parser: str, on_error: str, engine: Engine,
     progress: ProgressCallback, cancel: Cancellation | None,
 ) -> Parsed:  # fmt: skip
     if on_error not in ("stop", "skip"):
@@ -48,7 +50,7 @@ def _parse(
         out=out,
         parser=parser,
         on_error=cast("OnError", on_error),
-        workers=workers,
+        engine=engine if engine.executor else Engine(engine.workers, "processes"),
         open_source=lambda path: _blocks(found[path]),
         progress=progress,
         cancel=cancel,
@@ -69,7 +71,7 @@ def parse_for_encoding(
     model: str | None,
     parser: str,
     on_error: str | None,
-    workers: int,
+    engine: Engine,
     progress: ProgressCallback = silent,
     cancel: Cancellation | None = None,
 ) -> list[Path]:
@@ -95,7 +97,7 @@ def parse_for_encoding(
         if source.path == STDIN or not out.exists() or _recorded(record) != fingerprint(identity):
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(parents=True)
-            _parse([source], out, model, parser, on_error or "stop", workers, progress, cancel)
+            _parse([source], out, model, parser, on_error or "stop", engine, progress, cancel)
             record.write_bytes(dump_json(fingerprint(identity)))
         made.append(out)
     return made

@@ -26,6 +26,7 @@ from composita.store.tables import read_table, write_table
 
 if TYPE_CHECKING:
     from composita.corpus.corpus import Corpus
+    from composita.store.engine import Engine
 
 logger = logging.getLogger("composita")
 
@@ -149,6 +150,7 @@ class Vocabulary:
         alphabetic: str = ALPHABETIC,
         include: Collection[str] = (),
         stop_words: Collection[str] = (),
+        engine: Engine | None = None,
         workers: int = 1,
         progress: ProgressCallback = silent,
         cancel: Cancellation | None = None,
@@ -177,14 +179,14 @@ class Vocabulary:
             Words that must be in, however rare: labels such as ``chase-v``.
         stop_words
             Words that are neither counted nor contexts; labels, or lemmas of any part of speech.
-        workers, progress, cancel
+        engine, workers, progress, cancel
             As in `Corpus.frequencies`.
 
         """
         choice = Choice(
             nouns, verbs, adjectives, adverbs, contexts, stop, min_frequency, proper, pronouns, alphabetic
         )  # fmt: skip
-        table = corpus.frequencies(workers=workers, progress=progress, cancel=cancel)
+        table = corpus.frequencies(engine=engine, workers=workers, progress=progress, cancel=cancel)
         return cls._choose(table, choice, include, stop_words)
 
     @classmethod

@@ -2,8 +2,9 @@
 
 Numba compiles a kernel at its first call and keeps the machine code in a folder. Its own index looks at the
 file of the kernel only, and misses an edit in another module that the kernel calls; here the folder's name is
-a hash of the package's whole source, so that no stale code can run. The folder lives in the user's cache and
-only the user can write to it, because loading machine code runs it.
+a hash of the source of the kernel's room and of all rooms to its left, which is all that it may use, so that no stale
+code can run. The folder lives in the user's cache and only the user can write to it, because loading machine code runs
+it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import logging
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,8 @@ from numba.core import config, event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
 logger = logging.getLogger("composita")
+ROOMS = ("store", "corpus", "counting", "spaces", "functions", "grammar", "composition")
+"""The rooms that have kernels, in the order of the flow: each uses only those to its left."""
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 # Numba's settings are made at run time, out of a type checker's sight.
@@ -43,21 +46,33 @@ def cache_home() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "composita"
 
 
-def source_hash(package: Path) -> str:
-    """Compute a hash of every source file of a package and of the versions that compile it."""
+def source_hash(package: Path, rooms: Sequence[str] = ("",)) -> str:
+    """Compute a hash of every source file in some folders of a package, by default in all, and of what compiles it."""
     versions = f"{sys.version} {numba.__version__} {np.__version__}"
     digest = hashlib.sha256(versions.encode())
-    for path in sorted(package.rglob("*.py")):
+    for path in sorted(path for room in rooms for path in (package / room).rglob("*.py")):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
+def rooms_of(module: str) -> tuple[str, ...]:
+    """Name the rooms whose source a module may use: its own and those to its left; all for a module of the user.
+
+    >>> rooms_of("composita.counting.kernels"), rooms_of("mine")
+    (('store', 'corpus', 'counting'), ('',))
+    """
+    parts = module.split(".")
+    if parts[0] == "composita" and len(parts) > 1 and parts[1] in ROOMS:
+        return ROOMS[: ROOMS.index(parts[1]) + 1]
+    return ("",)
+
+
 @cache
-def kernel_folder() -> Path | None:
+def kernel_folder(rooms: tuple[str, ...] = ("",)) -> Path | None:
     """Make the folder for machine code; None, said once, where there can be none that is the user's alone."""
     try:
         kernels = cache_home() / "kernels"
-        folder = kernels / source_hash(Path(__file__).parents[1])
+        folder = kernels / source_hash(Path(__file__).parents[1], rooms)
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         for path in (cache_home(), kernels, folder):
@@ -182,7 +197,7 @@ def _declare(function: Kernel, **options: bool) -> Kernel:
     _declared.add(function)
     compile_later: Any = numba.njit
     compiled: Any = compile_later(nogil=True, error_model="numpy", **options)(function)
-    folder = kernel_folder()
+    folder = kernel_folder(rooms_of(function.__module__))
     before = _settings.CACHE_DIR
     try:
         _settings.CACHE_DIR = str(folder)

@@ -35,19 +35,21 @@ def parsed_chunks(
     chunk_bytes: int = CHUNK_BYTES,
     engine: Engine | None = None,
     total: float | None = None,
+    folder: Path | None = None,
     progress: ProgressCallback = silent,
     cancel: Cancellation | None = None,
 ) -> Iterator[tuple[bytes, Parsed]]:
     """Parse texts and give the CoNLL-U of each chunk, in order, with its counts.
 
-    ``total`` is the number of bytes to come, for the progress; the output is the same for any engine.
+    ``total`` is the number of bytes to come, for the progress; the output is the same for any engine. What workers
+    have made waits in a folder within ``folder``, by default one of the system for temporary files.
     """
     model = str(model)
     check_parser(parser, model)
-    with tempfile.TemporaryDirectory(prefix="composita-parse-") as folder:
+    with tempfile.TemporaryDirectory(prefix="composita-parse-", dir=folder) as waiting:
 
         def file(number: int) -> Path:
-            return Path(folder) / f"{number}.conllu"
+            return Path(waiting) / f"{number}.conllu"
 
         tasks = (
             Task(f"{c.source}, chunk {c.number}", parse_chunk, (parser, model, c, str(file(c.number))), c.size)
@@ -99,6 +101,7 @@ def parse_text(
     out: Path | str,
     parser: str = "udpipe",
     on_error: OnError = "stop",
+    engine: Engine | None = None,
     workers: int = 1,
     chunk_bytes: int = CHUNK_BYTES,
     open_source: Callable[[Path], Iterable[bytes]] | None = None,
@@ -119,8 +122,8 @@ def parse_text(
         udpipe, spacy or stanza.
     on_error
         At bytes that are not UTF-8: stop with an `InputError`, or skip them, leaving U+FFFD in their place.
-    workers
-        Processes; each loads the model. The output is the same for any number.
+    engine, workers
+        Where to work; by default in so many processes. Each worker loads the model. The output is the same for any.
     chunk_bytes
         The longest piece of text that is parsed at a time; paragraphs beyond it are cut.
     open_source
@@ -135,7 +138,8 @@ def parse_text(
     with replacing(Path(out)) as write:
         for conllu, counts in parsed_chunks(
             texts, model, parser=parser, on_error=on_error, chunk_bytes=chunk_bytes,
-            engine=Engine(workers, "processes"), total=total, progress=progress, cancel=cancel,
+            engine=engine or Engine(workers, "processes"), total=total, progress=progress, cancel=cancel,
+            folder=Path(out).absolute().parent if engine and engine.executor else None,
         ):  # fmt: skip
             write(conllu)
             parsed += counts
