@@ -29,7 +29,7 @@ def test_counting(corpus, capsys, tmp_path):
     assert "svo" in out
     code, shown, _ = run(capsys, "info", tmp_path / "c", "--check")
     assert code == 0
-    assert "files are as they were written" in shown
+    assert "files: all as written" in shown
     assert shown.startswith(out[:40])
     code, out, _ = run(capsys, "info", tmp_path / "c", "--json")
     found = json.loads(out)
