@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from composita.counting.contexts import Context
-from composita.counting.counts import KIND, VERSION, Counts, write_frame
+from composita.counting.counts import KIND, VERSION, Counts, write_forms, write_frame
+from composita.counting.forms import merge_forms
 from composita.counting.job import Job, Limits, Switches
 from composita.counting.parts import Frame, read_summary
 from composita.counting.patterns import Pattern, load_patterns
-from composita.counting.tasks import Merged, count_shard, merge_to_part, merge_to_result, plan_segments
+from composita.counting.tasks import Merged, count_shard, forms_path, merge_to_part, merge_to_result, plan_segments
 from composita.counting.vocabulary import Vocabulary, restrict
 from composita.store.engine import Engine, Task, run_tasks
 from composita.store.errors import UsageError
@@ -212,8 +213,10 @@ def count_into(
         pending = writer.path / PENDING
         _prepare(pending, asked)
         run = _Run(replace(job, folder=str(pending)), engine, progress, cancel)
-        files = run.count_shards(list(corpus.shards()))
+        shards = list(corpus.shards())
+        files = run.count_shards(shards)
         frame, merged = run.merge(files, writer)
+        write_forms(writer, merge_forms([forms_path(pending, n) for n in range(len(shards))], job.vocabulary.words))
         _commit(job, corpus, writer, frame, merged, asked)
         shutil.rmtree(pending)
         writer.sweep()

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from composita.counting.forms import COLUMNS, add_forms
 from composita.counting.keys import Fields, pack, renumber_joints, unpack, word_keys
 from composita.counting.labels import Names, column_labels
 from composita.counting.parts import Frame, fit, merge_parts
@@ -91,6 +92,8 @@ class Counts:
         How much was read.
     parameters
         What was counted, as ``meta.json`` tells it.
+    forms
+        How the words were written: a table of form, label and count; None where that is not known.
 
     Examples
     --------
@@ -114,6 +117,7 @@ class Counts:
     sentences: int = 0
     parameters: dict[str, Any] = field(default_factory=dict)
     path: Path | None = None
+    forms: pa.Table | None = None
 
     # ------------------------------------------------------------ making, opening and saving
 
@@ -162,6 +166,8 @@ class Counts:
                     writer.add(entry)
                 about.append({"rows": last - first, "cells": len(rows.columns), "counts": files[0], "items": files[1]})
             self._write_frame(writer)
+            if self.forms is not None:
+                write_forms(writer, self.forms)
             writer.commit({**self._about(), "segments": about}, keep=())
             writer.sweep()
 
@@ -372,6 +378,7 @@ class Counts:
             Names(words, sorted_patterns, joints), core, contexts, frame.context_frequency, united,
             part.upper, part.lower, part.frequency, (_segment(part.ends, part.columns, part.values),),
             self.unit, frame.tokens, frame.sentences, _common(self.parameters, other.parameters),
+            forms=_add_forms(self.forms, other.forms),
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -453,6 +460,11 @@ def _common(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in one.items() if other.get(key) == value}
 
 
+def _add_forms(one: pa.Table | None, other: pa.Table | None) -> pa.Table | None:
+    known = [table for table in (one, other) if table is not None]
+    return add_forms(known) if known else None
+
+
 def _places(some: Sequence[str], longer: Sequence[str]) -> Int64Array:
     place = {label: i for i, label in enumerate(longer)}
     return np.array([place[label] for label in some], np.int64)
@@ -499,6 +511,12 @@ def write_frame(writer: FolderWriter, vocabulary: Vocabulary, frame: Frame) -> N
     )  # fmt: skip
 
 
+def write_forms(writer: FolderWriter, forms: pa.Table) -> None:
+    """Write the table of forms."""
+    with writer.new_file("forms.parquet") as new:
+        write_table(new.path, {name: forms.column(name).combine_chunks() for name in COLUMNS})
+
+
 def _write_tables(
     writer: FolderWriter, words: Sequence[str], core: BoolArray, contexts: Sequence[str], frequency: Int64Array,
     keys: Int64Array, joints: Sequence[str],
@@ -526,6 +544,9 @@ def _read(folder: Folder) -> Counts:
     patterns = tuple(Pattern.from_table(name, tables[name]) for name in sorted(tables))
     names = Names(tuple(words.column("label").to_pylist()), patterns, tuple(meta["joints"]))
     keys = np.empty(0, np.int64)
+    forms = None
+    if any(name.startswith("forms.") for name in folder.files):
+        forms = read_table(folder.file("forms.parquet"), COLUMNS)
     if any(name.startswith("columns.") for name in folder.files):
         keys = read_table(folder.file("columns.parquet"), ["key"]).column("key").to_numpy()
     uppers, lowers, frequencies, segments = (
@@ -548,7 +569,7 @@ def _read(folder: Folder) -> Counts:
         names, words.column("core").to_numpy(), tuple(contexts.column("label").to_pylist()),
         contexts.column("frequency").to_numpy(), keys, np.concatenate(uppers), np.concatenate(lowers),
         np.concatenate(frequencies), tuple(segments), meta["unit"], meta["tokens"], meta["sentences"],
-        meta["parameters"], folder.path,
+        meta["parameters"], folder.path, forms,
     )  # fmt: skip
 
 

@@ -83,7 +83,7 @@ class Job:
     def fingerprint(self, corpus: str) -> str:
         """A hash of the corpus and of all that bears on the result."""
         asked = {key: value for key, value in self.parameters().items() if key != "vocabulary"}
-        return fingerprint("count-1", corpus, self.vocabulary.fingerprint, asked)
+        return fingerprint("count-2", corpus, self.vocabulary.fingerprint, asked)
 
     @cached_property
     def wanted(self) -> npt.NDArray[np.bool_]:

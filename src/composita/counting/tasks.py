@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from composita.counting.forms import count_forms, write_forms
 from composita.counting.keys import WORD_BITS, unpack, word_keys
 from composita.counting.labels import ABSENT, Names
 from composita.counting.parts import Frame, Summary, fit, merge_parts, read_part, write_part
@@ -43,22 +44,32 @@ def count_shard(job: Job, number: int, shard: Shard) -> list[str]:
     if (names := _read_note(note)) is not None:
         return names
     tokens = shard.load()
-    names = []
+    names, forms = [], []
     for first, last in _slices(tokens.starts, job.limits.slice_tokens):
         names.append(f"shard-{number:06d}-{len(names):04d}.safetensors")
-        write_part(folder / names[-1], count_sentences(job, shard, take_sentences(tokens, first, last)))
+        some = take_sentences(tokens, first, last)
+        write_part(folder / names[-1], count_sentences(job, shard, some))
+        forms.append(count_forms(job, shard, some))
+    written = write_forms(forms_path(folder, number), forms)
     with write_file(note) as new:
-        new.path.write_bytes(
-            dump_json({"files": [{"name": name, "bytes": (folder / name).stat().st_size} for name in names]})
-        )
+        new.path.write_bytes(dump_json({
+            "files": [{"name": name, "bytes": (folder / name).stat().st_size} for name in names],
+            "forms": {"name": written.name, "bytes": written.bytes},
+        }))  # fmt: skip
     return names
+
+
+def forms_path(folder: Path, number: int) -> Path:
+    """Where the forms of a shard are kept until all are added up."""
+    return folder / f"forms-{number:06d}.parquet"
 
 
 def _read_note(path: Path) -> list[str] | None:
     """Find what an earlier run made of a shard, unless it is not whole."""
     try:
-        files = parse_json(path.read_bytes())["files"]
-        whole = all((path.parent / file["name"]).stat().st_size == file["bytes"] for file in files)
+        said = parse_json(path.read_bytes())
+        files = said["files"]
+        whole = all((path.parent / file["name"]).stat().st_size == file["bytes"] for file in (*files, said["forms"]))
         return [file["name"] for file in files] if whole else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
