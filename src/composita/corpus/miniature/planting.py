@@ -1,0 +1,160 @@
+"""What is planted: a vector for each noun, and a tensor for each verb and adjective.
+
+A meaning is a distribution over topics: a vector of shares that sum to 1. A tensor maps such vectors to such a vector,
+multilinearly; each of its columns (one for each topic of each argument) is such a vector itself. The columns of a verb
+with two senses are, for the topics that select a sense, nearly those of the landmark of this sense:
+
+>>> truth = plant(seed=0)
+>>> truth.tensors["charge-v", 2].shape  # sentence, subject, object
+(10, 10, 10)
+>>> fires, faces = truth.nouns["fire-n"], truth.nouns["face-n"]
+>>> glow, burn, beam = (truth.tensors[verb, 1] for verb in ("glow-v", "burn-v", "beam-v"))
+>>> bool(cosine(glow @ fires, burn @ fires) > 0.8 > cosine(glow @ fires, beam @ fires))
+True
+>>> bool(cosine(glow @ faces, beam @ faces) > 0.8 > cosine(glow @ faces, burn @ faces))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from composita.corpus.miniature.words import (
+    ADJECTIVES,
+    DITRANSITIVE,
+    INTRANSITIVE,
+    NOUNS,
+    TOPICS,
+    TRANSITIVE,
+    Verb,
+    topic_numbers,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+MAIN, SECOND = 0.72, 0.2  # shares of a noun's two topics; the rest is its own
+SPARSE = 0.12  # of the Dirichlet distribution of columns: most of a column is one topic, a little another
+SHARED = 0.85  # how much a verb and the landmark of the sense have in common
+PASSED = 0.2  # how much of the arguments' own meaning is in a phrase's
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What was planted, and which argument combinations the text shows.
+
+    Parameters
+    ----------
+    seed
+        From which everything was drawn.
+    nouns
+        The vector of each noun, (topics,).
+    tensors
+        For each word and arity the tensor, with the axes of the paper: the first argument applied is the last axis.
+    attested
+        For each word and arity the arguments it was written with, in order of application.
+
+    """
+
+    seed: int
+    nouns: Mapping[str, FloatArray]
+    tensors: Mapping[tuple[str, int], FloatArray]
+    attested: dict[tuple[str, int], frozenset[tuple[str, ...]]] = field(default_factory=dict)
+
+    def compose(self, head: str, *arguments: str | FloatArray) -> FloatArray:
+        """Apply a word to its arguments, nouns or meanings, in order of application.
+
+        >>> truth = plant(seed=0)
+        >>> round(float(truth.compose("charge-v", "wolf-n", truth.compose("angry-a", "judge-n")).sum()), 6)
+        1.0
+        """
+        meaning = self.tensors[head, len(arguments)]
+        for argument in arguments:
+            meaning = meaning @ (self.nouns[argument] if isinstance(argument, str) else argument)
+        return meaning
+
+
+def cosine(left: FloatArray, right: FloatArray) -> float:
+    """Compute the cosine of two vectors."""
+    return float(left @ right / np.sqrt((left @ left) * (right @ right)))
+
+
+def plant(seed: int = 0) -> Truth:
+    """Draw the vectors and tensors."""
+    random = np.random.default_rng([seed, 1])
+    nouns = {
+        f"{noun}-n": _noun(main, second, random)
+        for main, line in NOUNS.items()
+        for noun, second in (pair.split(":") for pair in line.split())
+    }
+    tensors: dict[tuple[str, int], FloatArray] = {}
+    for verbs, arity in ((INTRANSITIVE, 1), (TRANSITIVE, 2), (DITRANSITIVE, 3)):
+        for name, verb in verbs.items():
+            if verb.senses or arity == 3:
+                tensors[f"{name}-v", arity] = _columns(verb, arity, random)
+        for name, verb in verbs.items():
+            for place, (landmark, _) in enumerate(verb.senses):
+                tensors[f"{landmark}-v", arity] = _landmark(tensors[f"{name}-v", arity], verb, place, random)
+    for adjective in ADJECTIVES:
+        tensors[f"{adjective}-a", 1] = _columns(Verb("", ""), 1, random)
+    return Truth(seed, nouns, {key: _pass_on(columns) for key, columns in tensors.items()})
+
+
+def _noun(main: str, second: str, random: np.random.Generator) -> FloatArray:
+    own = random.dirichlet(np.full(len(TOPICS), 0.3))
+    vector = (1 - MAIN - SECOND) * own
+    vector[topic_numbers(main)] += MAIN
+    vector[topic_numbers(second)] += SECOND
+    return vector
+
+
+def _columns(verb: Verb, arity: int, random: np.random.Generator) -> FloatArray:
+    """Draw a tensor: sentence, then the arguments, the first one applied last."""
+    topics = len(TOPICS)
+    drawn = random.dirichlet(np.full(topics, SPARSE), topics**arity)  # (columns, sentence)
+    columns = np.ascontiguousarray(drawn.T).reshape((topics,) * (arity + 1))
+    if arity > 1:
+        # What each argument does alone, so that a few hundred sentences are enough to learn from.
+        alone = [
+            np.expand_dims(
+                random.dirichlet(np.full(topics, SPARSE), topics).T, tuple(i for i in range(1, arity + 1) if i != axis)
+            )
+            for axis in range(1, arity + 1)
+        ]
+        columns = 0.4 * columns + 0.6 * sum(alone) / arity
+    for _, selecting in verb.senses:
+        # One sense: what it means is much the same for all that select it.
+        sense = random.dirichlet(np.full(topics, SPARSE)).reshape((topics,) + (1,) * arity)
+        chosen = _selected(verb, selecting, arity)
+        columns[chosen] = 0.55 * sense + 0.45 * columns[chosen]
+    return columns
+
+
+def _selected(verb: Verb, selecting: str, arity: int) -> tuple[slice | list[int], ...]:
+    """Index the columns of the topics that select a sense."""
+    numbers = topic_numbers(selecting)
+    if arity == 1:
+        return slice(None), numbers
+    return (slice(None), numbers, slice(None)) if verb.selector == "subject" else (slice(None), slice(None), numbers)
+
+
+def _landmark(columns: FloatArray, verb: Verb, place: int, random: np.random.Generator) -> FloatArray:
+    """Draw the tensor of a landmark: nearly the verb's own where its sense is selected, and its own elsewhere."""
+    arity = columns.ndim - 1
+    own = _columns(Verb("", ""), arity, random)
+    chosen = _selected(verb, verb.senses[place][1], arity)
+    own[chosen] = SHARED * columns[chosen] + (1 - SHARED) * own[chosen]
+    return own
+
+
+def _pass_on(columns: FloatArray) -> FloatArray:
+    """Mix in the arguments' own meaning."""
+    topics, arity = len(columns), columns.ndim - 1
+    passed = np.zeros_like(columns)
+    for axis in range(1, arity + 1):
+        others = tuple(i for i in range(1, arity + 1) if i != axis)
+        passed += np.expand_dims(np.eye(topics), others) / arity
+    return (1 - PASSED) * columns + PASSED * passed
