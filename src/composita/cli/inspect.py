@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +29,7 @@ from composita.store.progress import ProgressCallback
 if TYPE_CHECKING:
     from composita.corpus.concordance import Occurrence
     from composita.corpus.describe import Description
+    from composita.corpus.together import Together
 
 RELATIONS_SHOWN = 12
 
@@ -141,6 +142,10 @@ def sentences(
     form: Annotated[str | None, typer.Option(help="The word as it stands in the text.")] = None,
     pos: Annotated[str | None, typer.Option(help="Its part of speech: n, v, a, r or p.")] = None,
     relation: Annotated[str | None, typer.Option(help="Its relation to its head.")] = None,
+    phrase: Annotated[
+        str | None,
+        typer.Option(metavar="PHRASE", help="Instead: a word with its arguments, such as chase-v(cat-n, dog-n)."),
+    ] = None,
     number: Annotated[
         int, typer.Option("--number", "-n", metavar="N", help="How many to show at most; 0 for all.", min=0)
     ] = 10,
@@ -150,9 +155,16 @@ def sentences(
     """Show a word in its sentences, with its arguments marked."""
     from composita.corpus.corpus import Corpus
 
-    if lemma is None and form is None and pos is None and relation is None:
-        raise UsageError("say which word: --lemma, --form, --pos or --relation")
-    found = Corpus.open(path).sentences(lemma=lemma, form=form, pos=pos, relation=relation, limit=number or None)
+    word = {"lemma": lemma, "form": form, "pos": pos, "relation": relation}
+    if phrase is None and not any(word.values()):
+        raise UsageError("say which word: --lemma, --form, --pos or --relation; or a --phrase")
+    if phrase is not None and any(word.values()):
+        raise UsageError("say which word, or a --phrase, not both")
+    found: Iterator[Occurrence | Together] = (
+        Corpus.open(path).sentences(**word, limit=number or None)
+        if phrase is None
+        else Corpus.open(path).together(*_head_and_arguments(phrase), limit=number or None)
+    )
     if json:
         print_json([asdict(occurrence) for occurrence in found])
         return
@@ -167,11 +179,21 @@ def sentences(
         raise typer.Exit(1)
 
 
-def _marked(occurrence: Occurrence) -> object:
+def _head_and_arguments(phrase: str) -> tuple[str, list[str]]:
+    """Take a phrase of plain words apart."""
+    from composita.grammar.phrase import Phrase
+
+    read = Phrase.parse(phrase)
+    if not read.arguments or any(argument.arguments for argument in read.arguments):
+        raise UsageError(f"expected a word with words as arguments, such as chase-v(cat-n, dog-n), got {phrase!r}")
+    return read.head, [argument.head for argument in read.arguments]
+
+
+def _marked(occurrence: Occurrence | Together) -> object:
     """Colour the word and its arguments; the plain marks stay, for those who read without colours."""
     from rich.text import Text
 
     text = Text(str(occurrence))
     text.highlight_regex(r"\*[^ ]+\*", "bold red")
-    text.highlight_regex(r"\[[^ ]+\][a-z:,]+", "cyan")
+    text.highlight_regex(r"\[[^ ]+\][a-z:,]*", "cyan")
     return text

@@ -18,6 +18,7 @@ from composita.corpus.labels import Scheme
 from composita.corpus.roles import Roles, resolve
 from composita.corpus.shards import read_shard
 from composita.corpus.tags import Class, Tagset
+from composita.corpus.together import Together, find_together
 from composita.store.engine import Engine, Task, run_tasks
 from composita.store.errors import CorruptError, plural
 from composita.store.folder import Folder
@@ -240,6 +241,12 @@ class Corpus:
             How many to find at most; None for all.
         """
         return find_occurrences(self.shards(), lemma=lemma, form=form, pos=pos, relation=relation, limit=limit)
+
+    def together(
+        self, head: str, arguments: Sequence[str], *, limit: int | None = 10, cancel: Cancellation | None = None
+    ) -> Iterator[Together]:
+        """Find the sentences in which a word such as ``chase-v`` has all of some arguments; see `find_together`."""
+        return find_together(self.shards(), head, arguments, limit=limit, cancel=cancel)
 
 
 def _check_meta(folder: Folder) -> None:

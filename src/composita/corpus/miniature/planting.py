@@ -38,6 +38,7 @@ FloatArray = npt.NDArray[np.float64]
 
 MAIN, SECOND = 0.72, 0.2  # shares of a noun's two topics; the rest is its own
 SPARSE = 0.12  # of the Dirichlet distribution of columns: most of a column is one topic, a little another
+SENSES = 0.65, 0.45  # how much of a verb's columns is the sense, the stronger one first
 SHARED = 0.85  # how much a verb and the landmark of the sense have in common
 PASSED = 0.2  # how much of the arguments' own meaning is in a phrase's
 
@@ -125,11 +126,11 @@ def _columns(verb: Verb, arity: int, random: np.random.Generator) -> FloatArray:
             for axis in range(1, arity + 1)
         ]
         columns = 0.4 * columns + 0.6 * sum(alone) / arity
-    for _, selecting in verb.senses:
-        # One sense: what it means is much the same for all that select it.
-        sense = random.dirichlet(np.full(topics, SPARSE)).reshape((topics,) + (1,) * arity)
+    for (_, selecting), share in zip(verb.senses, SENSES, strict=False):
+        # One sense: what it means is much the same for all that select it, and akin to them.
+        sense = 0.5 * random.dirichlet(np.full(topics, SPARSE)) + 0.5 * np.eye(topics)[topic_numbers(selecting)].mean(0)
         chosen = _selected(verb, selecting, arity)
-        columns[chosen] = 0.55 * sense + 0.45 * columns[chosen]
+        columns[chosen] = share * sense.reshape((topics,) + (1,) * arity) + (1 - share) * columns[chosen]
     return columns
 
 
