@@ -39,6 +39,8 @@ FloatArray = npt.NDArray[np.float64]
 MAIN, SECOND = 0.72, 0.2  # shares of a noun's two topics; the rest is its own
 SPARSE = 0.12  # of the Dirichlet distribution of columns: most of a column is one topic, a little another
 SENSES = 0.65, 0.45  # how much of a verb's columns is the sense, the stronger one first
+ELSEWHERE = 0.4  # how much of a landmark's columns is its sense where the verb has another
+TOGETHER = 0.4  # how much of a column is of all arguments together, rather than of each alone
 SHARED = 0.85  # how much a verb and the landmark of the sense have in common
 PASSED = 0.2  # how much of the arguments' own meaning is in a phrase's
 
@@ -92,15 +94,11 @@ def plant(seed: int = 0) -> Truth:
         for noun, second in (pair.split(":") for pair in line.split())
     }
     tensors: dict[tuple[str, int], FloatArray] = {}
-    for verbs, arity in ((INTRANSITIVE, 1), (TRANSITIVE, 2), (DITRANSITIVE, 3)):
+    for arity, verbs in enumerate((INTRANSITIVE, TRANSITIVE, DITRANSITIVE), 1):
         for name, verb in verbs.items():
             if verb.senses or arity == 3:
-                tensors[f"{name}-v", arity] = _columns(verb, arity, random)
-        for name, verb in verbs.items():
-            for place, (landmark, _) in enumerate(verb.senses):
-                tensors[f"{landmark}-v", arity] = _landmark(tensors[f"{name}-v", arity], verb, place, random)
-    for adjective in ADJECTIVES:
-        tensors[f"{adjective}-a", 1] = _columns(Verb("", ""), 1, random)
+                tensors |= _family(name, verb, arity, random)
+    tensors |= {(f"{adjective}-a", 1): _columns(1, random) for adjective in ADJECTIVES}
     return Truth(seed, nouns, {key: _pass_on(columns) for key, columns in tensors.items()})
 
 
@@ -112,43 +110,50 @@ def _noun(main: str, second: str, random: np.random.Generator) -> FloatArray:
     return vector
 
 
-def _columns(verb: Verb, arity: int, random: np.random.Generator) -> FloatArray:
+def _columns(arity: int, random: np.random.Generator) -> FloatArray:
     """Draw a tensor: sentence, then the arguments, the first one applied last."""
     topics = len(TOPICS)
     drawn = random.dirichlet(np.full(topics, SPARSE), topics**arity)  # (columns, sentence)
     columns = np.ascontiguousarray(drawn.T).reshape((topics,) * (arity + 1))
-    if arity > 1:
-        # What each argument does alone, so that a few hundred sentences are enough to learn from.
-        alone = [
-            np.expand_dims(
-                random.dirichlet(np.full(topics, SPARSE), topics).T, tuple(i for i in range(1, arity + 1) if i != axis)
-            )
-            for axis in range(1, arity + 1)
-        ]
-        columns = 0.4 * columns + 0.6 * sum(alone) / arity
+    if arity == 1:
+        return columns
+    # What each argument does alone, so that a few hundred sentences are enough to learn from.
+    alone = [_along(random.dirichlet(np.full(topics, SPARSE), topics).T, axis, arity) for axis in range(1, arity + 1)]
+    return TOGETHER * columns + (1 - TOGETHER) * sum(alone, np.zeros(1)) / arity
+
+
+def _along(columns: FloatArray, axis: int, arity: int) -> FloatArray:
+    """Let columns stand for the topics of one argument, whatever the others are."""
+    return np.expand_dims(columns, tuple(other for other in range(1, arity + 1) if other != axis))
+
+
+def _family(name: str, verb: Verb, arity: int, random: np.random.Generator) -> dict[tuple[str, int], FloatArray]:
+    """Draw the tensors of a verb and of the landmarks of its senses.
+
+    What a sense means is much the same for all that select it, and akin to them. A landmark means it elsewhere too, but
+    less; where its sense is selected it is nearly the verb's own.
+    """
+    columns, found = _columns(arity, random), {}
+    senses = []
     for (_, selecting), share in zip(verb.senses, SENSES, strict=False):
-        # One sense: what it means is much the same for all that select it, and akin to them.
-        sense = 0.5 * random.dirichlet(np.full(topics, SPARSE)) + 0.5 * np.eye(topics)[topic_numbers(selecting)].mean(0)
+        sense = 0.5 * random.dirichlet(np.full(len(TOPICS), SPARSE))
+        sense += 0.5 * np.eye(len(TOPICS))[topic_numbers(selecting)].mean(axis=0)
+        senses.append(sense.reshape((-1,) + (1,) * arity))
         chosen = _selected(verb, selecting, arity)
-        columns[chosen] = share * sense.reshape((topics,) + (1,) * arity) + (1 - share) * columns[chosen]
-    return columns
+        columns[chosen] = share * senses[-1] + (1 - share) * columns[chosen]
+    for (landmark, selecting), sense in zip(verb.senses, senses, strict=True):
+        own = ELSEWHERE * sense + (1 - ELSEWHERE) * _columns(arity, random)
+        chosen = _selected(verb, selecting, arity)
+        own[chosen] = SHARED * columns[chosen] + (1 - SHARED) * own[chosen]
+        found[f"{landmark}-v", arity] = own
+    return {(f"{name}-v", arity): columns} | found
 
 
 def _selected(verb: Verb, selecting: str, arity: int) -> tuple[slice | list[int], ...]:
     """Index the columns of the topics that select a sense."""
-    numbers = topic_numbers(selecting)
-    if arity == 1:
-        return slice(None), numbers
-    return (slice(None), numbers, slice(None)) if verb.selector == "subject" else (slice(None), slice(None), numbers)
-
-
-def _landmark(columns: FloatArray, verb: Verb, place: int, random: np.random.Generator) -> FloatArray:
-    """Draw the tensor of a landmark: nearly the verb's own where its sense is selected, and its own elsewhere."""
-    arity = columns.ndim - 1
-    own = _columns(Verb("", ""), arity, random)
-    chosen = _selected(verb, verb.senses[place][1], arity)
-    own[chosen] = SHARED * columns[chosen] + (1 - SHARED) * own[chosen]
-    return own
+    places: list[slice | list[int]] = [slice(None)] * (arity + 1)
+    places[1 if verb.selector == "subject" else arity] = topic_numbers(selecting)
+    return tuple(places)
 
 
 def _pass_on(columns: FloatArray) -> FloatArray:
@@ -156,6 +161,5 @@ def _pass_on(columns: FloatArray) -> FloatArray:
     topics, arity = len(columns), columns.ndim - 1
     passed = np.zeros_like(columns)
     for axis in range(1, arity + 1):
-        others = tuple(i for i in range(1, arity + 1) if i != axis)
-        passed += np.expand_dims(np.eye(topics), others) / arity
+        passed += _along(np.eye(topics), axis, arity) / arity
     return (1 - PASSED) * columns + PASSED * passed

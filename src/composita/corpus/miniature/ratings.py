@@ -14,7 +14,7 @@ from composita.corpus.miniature.words import ADJECTIVES, INTRANSITIVE, NOUNS, TR
 
 ANNOTATORS, RATERS = 24, 12  # how many there are, and how many of them rate an item
 LENIENCE, NOISE = 0.5, 1.0  # standard deviations of an annotator's habit and of one rating, on the scale of 1 to 7
-NOUNS_OF_A_SENSE, PAIRS = 6, 6
+NOUNS_OF_A_SENSE = 6
 
 _HOMES = {pair.split(":")[0]: number for number, line in enumerate(NOUNS.values()) for pair in line.split()}
 
@@ -86,10 +86,13 @@ def _writer(template: str) -> Row:
 
 
 def _pairs(verb: Verb, random: np.random.Generator) -> Iterator[tuple[str, str]]:
-    """Draw pairs of nouns, one of each sense, so that the order of the two decides which sense is meant."""
+    """Draw pairs of nouns: of one sense each, so that their order decides which sense is meant, or both of the same."""
     if verb.senses:
-        first, second = (_of_sense(selectors, PAIRS, random) for _, selectors in verb.senses)
+        first, second = (_of_sense(selectors, 4, random) for _, selectors in verb.senses)
         yield from zip(first, second, strict=True)
+        for _, selectors in verb.senses:
+            nouns = _of_sense(selectors, 4, random)
+            yield from zip(nouns[:2], nouns[2:], strict=True)
 
 
 def _of_sense(selectors: str, wanted: int, random: np.random.Generator) -> list[str]:
