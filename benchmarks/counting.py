@@ -78,7 +78,7 @@ def _one_shard(corpus: Corpus, vocabulary: Vocabulary) -> list[Row]:
         lambda: _product(*_numbers_by_numpy(vocabulary, shard, tokens), vocabulary),
         lambda: _product(*numbers, vocabulary),
     )
-    (counted,) = best(_counting_alone(job, shard, tokens))
+    (counted,) = best(_counting_alone(job, shard, tokens, *numbers))
     size = len(tokens)
     return [
         faster("words of a shard in memory", size, "tokens", ours, "scipy T.T @ S, NumPy", theirs, ">= 3"),
@@ -89,7 +89,10 @@ def _one_shard(corpus: Corpus, vocabulary: Vocabulary) -> list[Row]:
 def _numbers_by_numpy(vocabulary: Vocabulary, shard: Shard, tokens: Tokens) -> tuple[Any, Any, Any]:
     """Give sentence, target and context of every token, by NumPy."""
     tables = vocabulary.tables
-    row, kind = Lookup.of(tokens, shard, tables).row, shard.classes(tokens)
+    lookup, kind = Lookup.of(tokens, shard, tables), shard.classes(tokens)
+    row = lookup.row[tokens.lemma.codes]
+    by_form = np.flatnonzero(row < 0)
+    row[by_form] = lookup.form_row[tokens.form.codes[by_form]]
     sentence = np.repeat(np.arange(tokens.sentences), np.diff(tokens.starts))
     return sentence, tables.both[row, kind, 0], tables.both[row, kind, 1]
 
@@ -124,7 +127,14 @@ def _check(vocabulary: Vocabulary, part: Part, product: Any) -> None:  # noqa: A
         raise SystemExit("the counts differ from those of scipy")
 
 
-def _counting_alone(job: Job, shard: Shard, tokens: Tokens) -> Callable[[], object]:
+def _counting_alone(
+    job: Job,
+    shard: Shard,
+    tokens: Tokens,
+    sentence: Any,  # noqa: ANN401 - an array
+    target: Any,  # noqa: ANN401
+    context: Any,  # noqa: ANN401
+) -> Callable[[], object]:
     """Give the work that begins with numbered tokens: listing contexts, sorting occurrences, adding up."""
     from composita.counting import slices
 
@@ -132,10 +142,12 @@ def _counting_alone(job: Job, shard: Shard, tokens: Tokens) -> Callable[[], obje
     size = len(job.vocabulary.contexts)
 
     def work() -> object:
-        listed = numbers.context[numbers.context >= 0].astype(numbers.listed.dtype)
-        again = replace(numbers, listed=listed)
-        items = [slices._word_items(tokens, again, again.context)]  # noqa: SLF001 - a part of the whole is measured
-        way = slices._way_of_counting(job, tokens, again, None, size)  # noqa: SLF001
+        places = np.flatnonzero(target >= 0)
+        listed = context[context >= 0].astype(numbers.listed.dtype)
+        word, where = target[places], sentence[places].astype(np.int32)
+        again = replace(numbers, word=word, sentence=where, beside=context[places], listed=listed)
+        items = [slices._word_items(again, again.beside)]  # noqa: SLF001 - a part of the whole is measured
+        way = slices._way_of_counting(job, tokens, again, context, None, size)  # noqa: SLF001
         return slices._count(items, way, size, 1 << 20)  # noqa: SLF001
 
     return work

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from composita.counting import kernels
 from composita.counting.slices import Lookup
 from composita.store.folder import FileEntry, write_file
 from composita.store.tables import read_table, write_table
@@ -34,16 +35,20 @@ _NOTHING = pa.table(
 
 def count_forms(job: Job, shard: Shard, tokens: Tokens) -> pa.Table:
     """Count the forms of each word in some sentences: a table of form, number of the word, and count."""
-    argument = Lookup.of(tokens, shard, job.vocabulary.tables).arguments(None)
-    places = np.flatnonzero(argument >= 0)
+    lookup = Lookup.of(tokens, shard, job.vocabulary.tables)
+    argument = lookup.arguments(np.arange(len(tokens), dtype=np.int32))
     lowered = pc.utf8_lower(tokens.form.values).dictionary_encode()
-    code = lowered.indices.to_numpy().astype(np.int64)[tokens.form.codes[places]]
-    size = max(1, len(job.vocabulary.words))
-    keys, counts = np.unique(code * size + argument[places], return_counts=True)
+    forms, size = len(lowered.dictionary), max(1, len(job.vocabulary.words))
+    # Nearly every form is always the same word; what is not is counted by sorting.
+    usual, often = np.full(forms, -1, np.int32), np.zeros(forms, np.int64)
+    rest = np.empty((2, len(tokens) + 1), np.int64)
+    left = kernels.count_forms(lowered.indices.to_numpy(), tokens.form.codes, argument, usual, often, *rest)
+    known = np.flatnonzero(often)
+    keys, counts = np.unique(rest[0, :left] * size + rest[1, :left], return_counts=True)
     return pa.table({
-        "form": lowered.dictionary.take(pa.array(keys // size)),
-        "word": pa.array((keys % size).astype(np.int32)),
-        "count": pa.array(counts.astype(np.int64)),
+        "form": lowered.dictionary.take(pa.array(np.concatenate([known, keys // size]))),
+        "word": pa.array(np.concatenate([usual[known], keys % size]).astype(np.int32)),
+        "count": pa.array(np.concatenate([often[known], counts])),
     })  # fmt: skip
 
 

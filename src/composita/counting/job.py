@@ -89,11 +89,10 @@ class Job:
     def wanted(self) -> npt.NDArray[np.bool_]:
         """Whether each word heads phrases of each pattern: (patterns, words)."""
         words = self.vocabulary.words
-        chosen = None if self.heads is None else set(self.heads)
-        wanted = np.zeros((len(self.patterns), len(words)), bool)
-        for row, pattern in zip(wanted, self.patterns, strict=True):
-            for number, label in enumerate(words):
-                # Names and pronouns outside the core are there to be arguments.
-                fits = self.vocabulary.core[number] or label[-1] in "ar"
-                row[number] = label[-1] == pattern.head and (fits if chosen is None else label in chosen)
-        return wanted
+        letter = np.array([label[-1] for label in words], "U1")
+        if self.heads is None:  # names and pronouns outside the core are there to be arguments
+            fits = np.array(self.vocabulary.core, bool) | (letter == "a") | (letter == "r")
+        else:
+            fits = np.zeros(len(words), bool)
+            fits[[self.vocabulary.ids[label] for label in self.heads]] = True
+        return np.array([fits & (letter == pattern.head) for pattern in self.patterns]).reshape(-1, len(words))

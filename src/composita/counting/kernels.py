@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 
 from composita.store.kernels import bare_kernel
 
@@ -26,11 +29,9 @@ Row = npt.NDArray[Any]
 """32 bits where no sum can be larger, otherwise 64."""
 Bools = npt.NDArray[np.bool_]
 
-_ZERO, _ONE, _SIX, _BELOW, _FIRST = (np.uint64(number) for number in (0, 1, 6, 63, 58))
-# Multiplying a power of two by this number leaves a different pattern in the upper six bits for each of the 64.
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_PLACES = np.zeros(64, np.uint64)
-_PLACES[[(0x03F79D71B4CB0A89 << place) % (1 << 64) >> 58 for place in range(64)]] = np.arange(64)
+_intrinsic: Any = intrinsic  # types that only Numba understands
+
+_ZERO, _ONE, _SIX, _BELOW = (np.uint64(number) for number in (0, 1, 6, 63))
 
 
 def bit_words(columns: int) -> int:
@@ -42,72 +43,109 @@ def bit_words(columns: int) -> int:
 
 
 @bare_kernel
-def look_up(row: Ints, tag: Ints, class_of: Bytes, table: npt.NDArray[np.int32], found: Ints) -> None:
-    """Give each token its number in a table of lemmas and classes."""
-    for t in range(len(row)):
-        found[t] = table[row[t], class_of[tag[t]]]
+def look_up(
+    places: Ints, lemma: Ints, row: Ints, form: Ints, form_row: Ints, tag: Ints, class_of: Bytes,
+    table: npt.NDArray[np.int32], which: int, found: Ints,
+) -> None:  # fmt: skip
+    """Give some tokens their numbers in a table of lemmas and classes; -1, for no token, stays.
+
+    ``row`` has the row of each lemma in the table, 0 for those that are not in it, -1 where the form stands for it.
+    """
+    for i in range(len(places)):
+        found[i] = -1
+        if places[i] >= 0:
+            t = np.uint64(places[i])
+            place = row[np.uint64(lemma[t])]
+            if place < 0:
+                place = form_row[np.uint64(form[t])]
+            found[i] = table[np.uint64(place), np.uint64(class_of[np.uint64(tag[t])]), which]
 
 
 @bare_kernel
 def read_tokens(
-    starts: Longs, row: Ints, tag: Ints, class_of: Bytes, both: npt.NDArray[np.int32], target: Ints, context: Ints,
-    target_count: Longs, context_count: Longs, start: Ints, listed: Listed,
-) -> None:  # fmt: skip
-    """Give each token its number as a target and as a context, count both, and list the contexts of each sentence.
+    starts: Longs, lemma: Ints, row: Ints, form: Ints, form_row: Ints, tag: Ints, class_of: Bytes,
+    both: npt.NDArray[np.int32], count: npt.NDArray[np.int64],
+    start: Ints, listed: Listed, word: Ints, sentence: Ints, token: Ints, beside: Ints,
+) -> int:  # fmt: skip
+    """List the contexts of each sentence, and the occurrences of all targets with the context that each is itself.
 
-    Row 0 is for lemmas that are neither. ``start`` says where the contexts of each sentence begin in ``listed``.
+    Nothing is asked of a token: what it is not is written as well, and overwritten by the next. ``start`` says where
+    the contexts of each sentence begin in ``listed``, ``count`` gets the tokens of each row and class; the number of
+    occurrences is returned.
     """
-    size = _ZERO
+    size, found = _ZERO, _ZERO
     for s in range(len(starts) - 1):
         start[s] = size
         for t in range(np.uint64(starts[s]), np.uint64(starts[s + 1])):
-            target[t] = -1
-            context[t] = -1
-            if row[t] == 0:
-                continue
-            place = np.uint64(row[t])
-            kind = np.uint64(class_of[np.uint64(tag[t])])
-            word = both[place, kind, 0]
-            beside = both[place, kind, 1]
-            if word >= 0:
-                target[t] = word
-                target_count[np.uint64(word)] += 1
-            if beside >= 0:
-                context[t] = beside
-                context_count[np.uint64(beside)] += 1
-                listed[size] = beside
-                size += _ONE
+            at = row[np.uint64(lemma[t])]
+            if at < 0:  # hardly ever
+                at = form_row[np.uint64(form[t])]
+            place, kind = np.uint64(at), np.uint64(class_of[np.uint64(tag[t])])
+            count[place, kind] += 1
+            target, context = both[place, kind, 0], both[place, kind, 1]
+            word[found] = target
+            sentence[found] = s
+            token[found] = t
+            beside[found] = context
+            found += np.uint64(target >= 0)
+            listed[size] = context
+            size += np.uint64(context >= 0)
     start[len(starts) - 1] = size
+    return np.int64(found)  # type: ignore[return-value]
 
 
 @bare_kernel
-def place_targets(starts: Longs, target: Ints, what: Ints, at: Longs, sentence: Ints, placed: Ints) -> None:
-    """Sort the occurrences by target, with their sentences and with ``what`` is said of each token.
-
-    ``at`` says where each target's begin, and afterwards where they end.
-    """
-    for s in range(len(starts) - 1):
-        for t in range(np.uint64(starts[s]), np.uint64(starts[s + 1])):
-            if target[t] >= 0:
-                word = np.uint64(target[t])
-                place = np.uint64(at[word])
-                at[word] += 1
-                sentence[place] = s
-                placed[place] = what[t]
+def place_targets(word: Ints, sentence: Ints, own: Ints, at: Longs, placed: Ints, own_placed: Ints) -> None:
+    """Sort occurrences by their words; ``at`` says where those of each begin, and afterwards where they end."""
+    for i in range(np.uint64(len(word))):
+        target = np.uint64(word[i])
+        place = np.uint64(at[target])
+        at[target] += 1
+        placed[place] = sentence[i]
+        own_placed[place] = own[i]
 
 
 @bare_kernel
-def mark_sentences(starts: Longs, target: Ints, wanted: Bools, marked: Bools) -> int:
+def mark_sentences(word: Ints, sentence: Ints, wanted: Bools, starts: Longs, marked: Bools) -> int:
     """Mark the sentences that have a wanted target, and count their tokens."""
     total = 0
-    for s in range(len(starts) - 1):
-        marked[s] = False
-        for t in range(starts[s], starts[s + 1]):
-            if target[t] >= 0 and wanted[target[t]]:
-                marked[s] = True
-                total += starts[s + 1] - starts[s]
-                break
+    for i in range(len(word)):
+        if wanted[word[i]] and not marked[sentence[i]]:
+            marked[sentence[i]] = True
+            total += starts[sentence[i] + 1] - starts[sentence[i]]
     return total
+
+
+@bare_kernel
+def list_tokens(starts: Longs, marked: Bools, lengths: Longs, places: Ints) -> None:
+    """List the tokens of the marked sentences."""
+    sentences, size = 0, 0
+    for s in range(len(starts) - 1):
+        if marked[s]:
+            lengths[sentences] = starts[s + 1] - starts[s]
+            sentences += 1
+            for t in range(starts[s], starts[s + 1]):
+                places[size] = t
+                size += 1
+
+
+@bare_kernel
+def count_forms(
+    lowered: Ints, form: Ints, argument: Ints, usual: Ints, often: Longs, other_form: Longs, other_word: Longs
+) -> int:
+    """Count each form as the word that it was first; list what is another word, and return how many these are."""
+    size = _ZERO
+    for t in range(len(form)):
+        if argument[t] >= 0:
+            code = np.uint64(lowered[np.uint64(form[t])])
+            if usual[code] < 0:
+                usual[code] = argument[t]
+            same = usual[code] == argument[t]
+            often[code] += same
+            other_form[size] = code
+            other_word[size] = argument[t]
+            size += np.uint64(not same)
+    return np.int64(size)  # type: ignore[return-value]
 
 
 # ---------------------------------------------------------------- one row
@@ -125,10 +163,20 @@ def add(row: Row, bits: Bits, over: Bits, column: np.uint64, amount: int) -> Non
     row[column] += amount
 
 
+@_intrinsic
+def _trailing_zeros(_: Any, bits: Any) -> Any:  # noqa: ANN401 - Numba's types
+    """Count the zeros below the lowest bit that is set, by the processor's own instruction."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:  # noqa: ANN401
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), build
+
+
 @bare_kernel
 def lowest(bits: np.uint64) -> np.uint64:
     """Give the place of the lowest bit that is set."""
-    place: np.uint64 = _PLACES[((bits & (~bits + _ONE)) * _DE_BRUIJN) >> _FIRST]
+    place: np.uint64 = _trailing_zeros(bits)
     return place
 
 

@@ -34,15 +34,15 @@ WHOLE = 0.6
 # ---------------------------------------------------------------- some of the sentences
 
 
-def pick_sentences(tokens: Tokens, marked: BoolArray, tagset: Tagset) -> tuple[Tokens, Int64Array]:
-    """Give some sentences by themselves, with the strings that they use, and where their tokens were.
+def pick_sentences(tokens: Tokens, marked: BoolArray, size: int, tagset: Tagset) -> tuple[Tokens, Int32Array]:
+    """Give some sentences, of ``size`` tokens, by themselves, with the strings that they use, and where they were.
 
     Forms are many, and kept only if somebody will ask for them: where a lemma is missing, or where no tag tells
     relative words.
     """
-    lengths = np.diff(tokens.starts)
-    places = np.flatnonzero(np.repeat(marked, lengths))
-    starts = np.concatenate([[0], np.cumsum(lengths[marked])]).astype(np.int64)
+    lengths, places = np.empty(int(marked.sum()), np.int64), np.empty(size, np.int32)
+    kernels.list_tokens(tokens.starts, marked, lengths, places)
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     columns = {name: _pick(getattr(tokens, name), places) for name in STRING_COLUMNS if name != "form"}
     missing = pa.array(MISSING, pa.string())
     told = [columns["lemma"], columns[tagset.form_column]]
@@ -52,7 +52,7 @@ def pick_sentences(tokens: Tokens, marked: BoolArray, tagset: Tagset) -> tuple[T
     return Tokens(starts, tokens.head[places], **columns), places
 
 
-def _pick(column: Column, places: Int64Array) -> Column:
+def _pick(column: Column, places: Int32Array) -> Column:
     codes = column.codes[places]
     used = np.zeros(len(column.values), bool)
     used[codes] = True

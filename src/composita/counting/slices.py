@@ -82,10 +82,12 @@ def take_sentences(tokens: Tokens, first: int, last: int) -> Tokens:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Tokens as numbers: as targets and as contexts, -1 for none."""
+    """What the tokens are: the occurrences of words, in their order, and the contexts of each sentence."""
 
-    target: Int32Array  # (tokens,)
-    context: Int32Array  # (tokens,)
+    word: Int32Array  # (occurrences,)
+    sentence: Int32Array  # (occurrences,)
+    token: Int32Array  # (occurrences,)
+    beside: Int32Array  # (occurrences,) the context that the token is, -1 for none
     frequency: Int64Array  # (words,) tokens of each
     context_frequency: Int64Array  # (contexts,)
     start: Int32Array  # (sentences + 1,) where the contexts of each sentence begin in the list
@@ -96,7 +98,10 @@ class _Numbers:
 class Lookup:
     """How tokens of a shard become numbers: by the lemma and the class of each."""
 
-    row: Int32Array  # (tokens,) the row of the lemma in the tables of the vocabulary, 0 for none
+    lemma: Int32Array  # (tokens,)
+    row: Int32Array  # by lemma: its row in the tables of the vocabulary, 0 for none, -1 where the form stands for it
+    form: Int32Array  # (tokens,)
+    form_row: Int32Array  # by form
     tag: Int32Array  # (tokens,)
     class_of: UInt8Array  # by tag
     tables: Tables
@@ -104,34 +109,54 @@ class Lookup:
     @classmethod
     def of(cls, tokens: Tokens, shard: Shard, tables: Tables) -> Lookup:
         """Look up each distinct lemma and tag once; a token without a lemma is known by its form."""
-        row = _rows(tokens.lemma, tables)[tokens.lemma.codes]
+        row = _rows(tokens.lemma, tables)
         without = pc.is_in(tokens.lemma.values, pa.array(MISSING, pa.string())).to_numpy(zero_copy_only=False)
+        form_row = np.zeros(1, np.int32)
         if without.any():
-            places = np.flatnonzero(without[tokens.lemma.codes])
-            row[places] = _rows(tokens.form, tables)[tokens.form.codes[places]]
+            row[without] = -1
+            form_row = _rows(tokens.form, tables)
         tag: Column = getattr(tokens, shard.tagset.column)
-        return cls(row, tag.codes, shard.tagset.classify(tag.values.to_pylist()), tables)
+        class_of = shard.tagset.classify(tag.values.to_pylist())
+        return cls(tokens.lemma.codes, row, tokens.form.codes, form_row, tag.codes, class_of, tables)
+
+    @property
+    def _given(self) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, UInt8Array]:
+        return self.lemma, self.row, self.form, self.form_row, self.tag, self.class_of
 
     def read(self, starts: Int64Array) -> _Numbers:
-        """Give every token its numbers, and count and list what there is."""
-        size, tables = len(self.row), self.tables
-        numbers = _Numbers(
-            np.empty(size, np.int32), np.empty(size, np.int32), np.zeros(tables.words, np.int64),
-            np.zeros(tables.contexts, np.int64), np.empty(len(starts), np.int32),
-            np.empty(size, np.uint16 if tables.contexts <= 1 << 16 else np.int32),
+        """List the occurrences of words and the contexts of sentences, and count both."""
+        room, both = len(self.lemma) + 1, self.tables.both  # one more, for what is overwritten
+        count = np.zeros(both.shape[:2], np.int64)
+        start = np.empty(len(starts), np.int32)
+        listed = np.empty(room, np.uint16 if self.tables.contexts <= 1 << 16 else np.int32)
+        word, sentence, token, beside = (np.empty(room, np.int32) for _ in range(4))
+        size = kernels.read_tokens(
+            starts, *self._given, both, count, start, listed, word, sentence, token, beside
         )  # fmt: skip
-        kernels.read_tokens(
-            starts, self.row, self.tag, self.class_of, tables.both, numbers.target, numbers.context,
-            numbers.frequency, numbers.context_frequency, numbers.start, numbers.listed,
+        frequency, context_frequency = (
+            np.bincount(both[:, :, which].ravel() + 1, count.ravel(), number + 1)[1:].astype(np.int64)
+            for which, number in enumerate((self.tables.words, self.tables.contexts))
+        )
+        return _Numbers(
+            word[:size], sentence[:size], token[:size], beside[:size], frequency, context_frequency, start, listed
         )  # fmt: skip
-        return numbers
 
-    def arguments(self, places: Int64Array | None) -> Int32Array:
-        """The number of each token as an argument, or of some tokens."""
-        row, tag = (self.row, self.tag) if places is None else (self.row[places], self.tag[places])
-        argument = np.empty(len(row), np.int32)
-        kernels.look_up(row, tag, self.class_of, self.tables.argument, argument)
-        return argument
+    def targets(self, places: Int32Array) -> Int32Array:
+        """The words that some tokens are counted as; -1 for none."""
+        return self._look_up(places, self.tables.both, 0)
+
+    def contexts(self, places: Int32Array) -> Int32Array:
+        """The contexts that some tokens are."""
+        return self._look_up(places, self.tables.both, 1)
+
+    def arguments(self, places: Int32Array) -> Int32Array:
+        """The words that some tokens are as arguments."""
+        return self._look_up(places, self.tables.argument[:, :, None], 0)
+
+    def _look_up(self, places: Int32Array, table: Int32Array, which: int) -> Int32Array:
+        found = np.empty(places.shape, np.int32)
+        kernels.look_up(places.reshape(-1), *self._given, table, which, found.reshape(-1))
+        return found
 
 
 def _rows(column: Column, tables: Tables) -> Int32Array:
@@ -148,9 +173,9 @@ def count_sentences(job: Job, shard: Shard, tokens: Tokens) -> Part:
     """Count the words and phrases of some sentences of a shard."""
     lookup = Lookup.of(tokens, shard, job.vocabulary.tables)
     numbers = lookup.read(tokens.starts)
-    target, context = numbers.target, numbers.context
-    by_dependency = job.context.kind == "dependency"
-    phrases, links = _find(job, shard, tokens, lookup, target, whole=by_dependency)
+    by_sentence, by_dependency = (job.context.kind == kind for kind in ("sentence", "dependency"))
+    context = np.empty(0, np.int32) if by_sentence else lookup.contexts(np.arange(len(tokens), dtype=np.int32))
+    phrases, links = _find(job, shard, tokens, lookup, numbers, whole=by_dependency)
     joints: tuple[str, ...] = phrases.joints if phrases else ()
     dependents = None
     if by_dependency:
@@ -160,14 +185,13 @@ def count_sentences(job: Job, shard: Shard, tokens: Tokens) -> Part:
             phrases = replace(phrases, upper=renumber_joints(phrases.upper, join_numbers(joints, merged)))
         marker = join_numbers(prepositions, merged)[said]
         dependents, joints = _dependents(job, links, marker, context), merged
-    by_sentence = job.context.kind == "sentence"
-    what = context if by_sentence else np.arange(len(tokens), dtype=np.int32)
-    items = [_word_items(tokens, numbers, what)] if job.words else []
-    items += [_phrase_items(phrases, tokens, what)] if phrases else []
+    items = [_word_items(numbers, numbers.beside if by_sentence else numbers.token)] if job.words else []
+    if phrases:
+        items.append(_phrase_items(phrases, tokens, lookup.contexts(phrases.own) if by_sentence else phrases.own))
     size = len(dependents.keys) if dependents else len(job.vocabulary.contexts)
     longest = int(np.diff(tokens.starts).max(initial=0))
     most = 2 * len(tokens) * longest * max(job.context.shares)
-    ends, columns, values = _count(items, _way_of_counting(job, tokens, numbers, dependents, size), size, most)
+    ends, columns, values = _count(items, _way_of_counting(job, tokens, numbers, context, dependents, size), size, most)
     return Part(
         np.concatenate([np.empty(0, np.int64), *(i.upper for i in items)]),
         np.concatenate([np.empty(0, np.int64), *(i.lower for i in items)]),
@@ -185,43 +209,40 @@ def join_numbers(own: Sequence[str], merged: Sequence[str]) -> Int64Array:
 
 
 def _find(
-    job: Job, shard: Shard, tokens: Tokens, lookup: Lookup, target: Int32Array, *, whole: bool
+    job: Job, shard: Shard, tokens: Tokens, lookup: Lookup, numbers: _Numbers, *, whole: bool
 ) -> tuple[Phrases | None, Links | None]:
     """Find phrases, looking only at sentences with a head where these are few, and the links of whole slices."""
     if not job.patterns and not whole:
         return None, None
-    marked = np.empty(tokens.sentences, bool)
+    marked = np.zeros(tokens.sentences, bool)
     wanted = np.any(job.wanted, axis=0, keepdims=True)[0]
-    share = kernels.mark_sentences(tokens.starts, target, wanted, marked) / max(1, len(tokens))
-    places: Int64Array | None = None
-    some = tokens
-    if not whole and share < WHOLE:
-        some, places = pick_sentences(tokens, marked, shard.tagset)
+    size = kernels.mark_sentences(numbers.word, numbers.sentence, wanted, tokens.starts, marked)
+    picked = not whole and size < WHOLE * len(tokens)
+    some, places = tokens, np.arange(len(tokens), dtype=np.int32)
+    if picked:
+        some, places = pick_sentences(tokens, marked, size, shard.tagset)
     roles = shard.roles(some)
     links = roles.links()
     if not job.patterns:
         return None, links
-    here = target if places is None else target[places]
-    phrases = find_phrases(job, some, roles, links, here, lookup.arguments(places))
-    if places is not None:
-        own = np.append(places.astype(np.int32), np.int32(-1))[phrases.own]
-        phrases = replace(phrases, own=own)
+    phrases = find_phrases(job, some, roles, links, lookup.targets(places), lookup.arguments(places))
+    if picked:
+        phrases = replace(phrases, own=np.append(places, np.int32(-1))[phrases.own])
     return phrases, links
 
 
-def _word_items(tokens: Tokens, numbers: _Numbers, what: Int32Array) -> _Items:
-    """Sort the tokens by the word that they are."""
+def _word_items(numbers: _Numbers, what: Int32Array) -> _Items:
+    """Sort the occurrences by their words, with ``what`` is to be known of the token of each."""
     counts = numbers.frequency
     ends = np.cumsum(counts)
-    total = int(counts.sum())
-    sentence, own = np.empty(total, np.int32), np.empty(total, np.int32)
-    kernels.place_targets(tokens.starts, numbers.target, what, ends - counts, sentence, own)
+    sentence, own = np.empty_like(numbers.sentence), np.empty_like(what)
+    kernels.place_targets(numbers.word, numbers.sentence, what, ends - counts, sentence, own)
     present = np.flatnonzero(counts)
     starts = np.concatenate([[0], ends[present]]).astype(np.int64)
     return _Items(word_keys(present), np.zeros(len(present), np.int64), starts, sentence, own[:, None])
 
 
-def _phrase_items(phrases: Phrases, tokens: Tokens, what: Int32Array) -> _Items:
+def _phrase_items(phrases: Phrases, tokens: Tokens, own: Int32Array) -> _Items:
     """Put the occurrences of each phrase together; they are sorted."""
     upper, lower = phrases.upper, phrases.lower
     new = np.ones(len(upper), bool)
@@ -229,7 +250,6 @@ def _phrase_items(phrases: Phrases, tokens: Tokens, what: Int32Array) -> _Items:
     first = np.flatnonzero(new)
     sentence = np.searchsorted(tokens.starts, phrases.own[:, 0], side="right").astype(np.int32) - np.int32(1)
     starts = np.append(first, len(upper)).astype(np.int64)
-    own = np.append(what, np.int32(-1))[phrases.own]
     return _Items(upper[first], lower[first], starts, sentence, own)
 
 
@@ -239,7 +259,9 @@ Way = tuple[Callable[[_Items], int], Callable[..., int]]
 """How many cells items can have at most, and how to count them into the arrays that follow."""
 
 
-def _way_of_counting(job: Job, tokens: Tokens, numbers: _Numbers, dependents: _Dependents | None, size: int) -> Way:
+def _way_of_counting(
+    job: Job, tokens: Tokens, numbers: _Numbers, context: Int32Array, dependents: _Dependents | None, size: int
+) -> Way:
     """Choose the loop for the kind of context."""
     start, listed = numbers.start, numbers.listed
     starts = tokens.starts
@@ -264,7 +286,7 @@ def _way_of_counting(job: Job, tokens: Tokens, numbers: _Numbers, dependents: _D
         shares = np.array(job.context.shares, np.int64)
         sides = job.context.left, job.context.right
         return kernels.count_windows(
-            items.starts, items.sentence, items.own, numbers.context, starts, *sides, shares, *out
+            items.starts, items.sentence, items.own, context, starts, *sides, shares, *out
         )  # fmt: skip
 
     return bound, count if job.context.kind == "sentence" else count_windows
