@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from composita.counting.count import count, count_phrases
     from composita.counting.counts import Counts
     from composita.counting.vocabulary import Vocabulary
+    from composita.spaces.space import Space
     from composita.store.errors import CompositaError
 
-__all__ = ["CompositaError", "Corpus", "Counts", "Vocabulary", "__version__", "count", "count_phrases"]
+__all__ = ["CompositaError", "Corpus", "Counts", "Space", "Vocabulary", "__version__", "count", "count_phrases"]
 
 __version__ = "0.1.0"
 
@@ -22,6 +23,7 @@ _HOMES = {
     "CompositaError": "composita.store.errors",
     "Corpus": "composita.corpus.corpus",
     "Counts": "composita.counting.counts",
+    "Space": "composita.spaces.space",
     "Vocabulary": "composita.counting.vocabulary",
     "count": "composita.counting.count",
     "count_phrases": "composita.counting.count",

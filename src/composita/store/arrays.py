@@ -22,12 +22,13 @@ import math
 import mmap
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
 from composita.store.errors import CorruptError, StoreError, UsageError
@@ -70,29 +71,49 @@ def write_arrays(
     metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Write arrays to a safetensors file, block by block, so that memory-mapped ones need no memory."""
-    little = {name: _dtype(name, array) for name, array in arrays.items()}
+    little = {name: _dtype(name, array.dtype) for name, array in arrays.items()}
     order = sorted(arrays, key=lambda name: (-little[name].itemsize, name.encode()))
-    header: dict[str, Any] = {_METADATA: dict(sorted(metadata.items()))} if metadata else {}
-    end = 0
-    for name in order:
-        start, end = end, end + arrays[name].size * little[name].itemsize
-        tag, shape = _TAGS[little[name]], list(arrays[name].shape)
-        header[name] = {"dtype": tag, "shape": shape, "data_offsets": [start, end]}
-    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
-    text += b" " * (-(8 + len(text)) % _ALIGNMENT)
-    if len(text) > _HEADER_LIMIT:
-        raise UsageError(f"{len(arrays)} arrays and their metadata are too many for one file")
     with Path(path).open("wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text)
+        file.write(_head({name: (little[name], arrays[name].shape) for name in order}, metadata))
         for name in order:
             file.writelines(_as_bytes(block, little[name]) for block in _blocks(arrays[name]))
 
 
-def _dtype(name: str, array: NDArray[Any]) -> np.dtype[Any]:
+def reserve_array(path: str | os.PathLike[str], name: str, dtype: npt.DTypeLike, shape: Sequence[int]) -> int:
+    """Make a file for one array of zeros, and give the place of its first number, so that it can be filled in pieces.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "zeros.safetensors")
+    >>> reserve_array(path, "V", np.float32, (2, 3)), read_arrays(path)["V"].tolist()
+    (128, [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    """
+    kind = _dtype(name, np.dtype(dtype))
+    head = _head({name: (kind, tuple(shape))}, None)
+    with Path(path).open("wb") as file:
+        file.write(head)
+        file.truncate(len(head) + math.prod(shape) * kind.itemsize)
+    return len(head)
+
+
+def _head(arrays: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]], metadata: Mapping[str, str] | None) -> bytes:
+    """Write what stands before the numbers, of arrays in the order in which they follow."""
+    header: dict[str, Any] = {_METADATA: dict(sorted(metadata.items()))} if metadata else {}
+    end = 0
+    for name, (dtype, shape) in arrays.items():
+        start, end = end, end + math.prod(shape) * dtype.itemsize
+        header[name] = {"dtype": _TAGS[dtype], "shape": list(shape), "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-(8 + len(text)) % _ALIGNMENT)
+    if len(text) > _HEADER_LIMIT:
+        raise UsageError(f"{len(arrays)} arrays and their metadata are too many for one file")
+    return len(text).to_bytes(8, "little") + text
+
+
+def _dtype(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Give the little-endian type of an array that may be written."""
-    little = array.dtype.newbyteorder("<")
+    little = dtype.newbyteorder("<")
     if name == _METADATA or little not in _TAGS:
-        raise UsageError(f"the array {name!r} of type {array.dtype} has no place in a safetensors file")
+        raise UsageError(f"the array {name!r} of type {dtype} has no place in a safetensors file")
     return little
 
 

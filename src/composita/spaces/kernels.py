@@ -1,0 +1,229 @@
+"""The loops over cells: sums, weights, products with dense matrices, and non-negative least squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from composita.store.kernels import inlined_kernel, kernel
+
+Array = npt.NDArray[Any]
+
+# The numbers of the weightings: those of `plain_score`, and those of `association`.
+NONE, LOG, LOG1P, EPMI, DICE, TFIDF = range(6)
+TSCORE, ZSCORE, CHI_SQUARED, SIMPLE_LL, LL = range(10, 15)
+
+
+# ---------------------------------------------------------------- sums
+
+
+@kernel
+def add_columns(indptr: Array, indices: Array, data: Array, rows: Array, sums: Array, found: Array) -> None:
+    """Add the cells of some rows to the sums of their columns, and count them."""
+    for row in rows:
+        for cell in range(indptr[row], indptr[row + 1]):
+            sums[indices[cell]] += data[cell]
+            found[indices[cell]] += 1
+
+
+@kernel
+def row_sums(indptr: Array, data: Array, sums: Array) -> None:
+    """Add up each row."""
+    for row in range(len(sums)):
+        total = 0.0
+        for cell in range(indptr[row], indptr[row + 1]):
+            total += data[cell]
+        sums[row] = total
+
+
+# ---------------------------------------------------------------- weights
+
+
+@kernel
+def weigh_by_information(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    rows: Array,
+    unit: float,
+    log_column: Array,
+    logs: Array,
+    shift: float,
+    clip: bool,
+    local: bool,
+    ends: Array,
+    out_indices: Array,
+    out_data: Array,
+) -> int:
+    """Write the (positive, local) pointwise mutual information of some rows, without the cells that become 0.
+
+    ``log_column`` is ln(N / n_c), or -inf for a column that the core does not have; ``logs`` holds ln(n / unit) of
+    small whole numbers n, so that hardly a logarithm is taken, and is empty where counts are not whole.
+    """
+    used = 0
+    known = len(logs)
+    for place in range(len(rows)):
+        row = rows[place]
+        total = 0.0
+        for cell in range(indptr[row], indptr[row + 1]):
+            total += data[cell]
+        less = np.log(total / unit) + shift
+        for cell in range(indptr[row], indptr[row + 1]):
+            count = data[cell]
+            number = int(count)
+            column = indices[cell]
+            value = (logs[number] if number < known else np.log(count / unit)) + log_column[column] - less
+            if local:
+                value *= count / unit
+            # A column that the core lacks gives -inf, an empty cell too.
+            if value > 0.0 or (not clip and value < 0.0 and value > -np.inf):
+                out_indices[used] = column
+                out_data[used] = value
+                used += 1
+        ends[place] = used
+    return used
+
+
+@inlined_kernel
+def term(observed: float, expected: float) -> Any:  # noqa: ANN401 - NumPy's logarithm is of any kind
+    """Compute o ln(o / e), which is 0 where nothing was observed."""
+    return observed * np.log(observed / expected) if observed > 0.0 and expected > 0.0 else 0.0
+
+
+@inlined_kernel
+def plain_score(kind: int, n: float, r: float, c: float, total: float, documents: float) -> Any:  # noqa: ANN401
+    """Compute a weight that does not ask how sure it is; ``documents`` is D / d."""
+    if kind == NONE:
+        return n
+    if kind == LOG:
+        return max(0.0, np.log(n)) if n > 0.0 else 0.0
+    if kind == LOG1P:
+        return np.log1p(n)
+    if c <= 0.0:
+        return 0.0
+    if kind == EPMI:
+        return n * total / (r * c)
+    if kind == DICE:
+        return 2.0 * n / (r + c)
+    return n * np.log(documents)
+
+
+@inlined_kernel
+def association(kind: int, n: float, r: float, c: float, total: float) -> Any:  # noqa: ANN401
+    """Compute how surely row and column attract each other; 0 where they do not."""
+    expected = r * c / total
+    if n <= expected or c <= 0.0:
+        return 0.0
+    if kind == TSCORE:
+        return (n - expected) / np.sqrt(n)
+    if kind == ZSCORE:
+        return (n - expected) / np.sqrt(expected)
+    if kind == SIMPLE_LL:
+        return 2.0 * (n * np.log(n / expected) - (n - expected))
+    # The table of two by two; a projected row is not of the core, so that the rest may be less than nothing.
+    o12, o21, o22 = max(0.0, r - n), max(0.0, c - n), max(0.0, total - r - c + n)
+    if kind == LL:
+        e12, e21, e22 = r - expected, (total - r) * c / total, (total - r) * (total - c) / total
+        return 2.0 * (term(n, expected) + term(o12, e12) + term(o21, e21) + term(o22, e22))
+    below = r * c * (total - r) * (total - c)
+    return total * (n * o22 - o12 * o21) ** 2 / below if below > 0.0 else 0.0
+
+
+@kernel
+def weigh_by_score(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    rows: Array,
+    unit: float,
+    kind: int,
+    columns: Array,
+    found: Array,
+    total: float,
+    size: float,
+    ends: Array,
+    out_indices: Array,
+    out_data: Array,
+) -> int:
+    """Write the scores of some rows, without the cells that become 0."""
+    used = 0
+    for place in range(len(rows)):
+        row = rows[place]
+        whole = 0.0
+        for cell in range(indptr[row], indptr[row + 1]):
+            whole += data[cell]
+        for cell in range(indptr[row], indptr[row + 1]):
+            column = indices[cell]
+            n, r, c = data[cell] / unit, whole / unit, columns[column]
+            if kind < TSCORE:
+                value = plain_score(kind, n, r, c, total, size / max(1.0, found[column]))
+            else:
+                value = association(kind, n, r, c, total)
+            if value != 0.0:
+                out_indices[used] = column
+                out_data[used] = value
+                used += 1
+        ends[place] = used
+    return used
+
+
+@kernel
+def keep_columns(
+    indptr: Array, indices: Array, data: Array, number: Array, ends: Array, out_indices: Array, out_data: Array
+) -> int:
+    """Keep the cells whose column has a new number."""
+    used = 0
+    for row in range(len(indptr) - 1):
+        for cell in range(indptr[row], indptr[row + 1]):
+            if number[indices[cell]] >= 0:
+                out_indices[used] = number[indices[cell]]
+                out_data[used] = data[cell]
+                used += 1
+        ends[row] = used
+    return used
+
+
+@kernel
+def row_lengths(indptr: Array, data: Array, squared: bool, lengths: Array) -> None:
+    """Compute the sum of the amounts of each row, or the root of the sum of their squares."""
+    for row in range(len(lengths)):
+        total = 0.0
+        for cell in range(indptr[row], indptr[row + 1]):
+            value = float(data[cell])
+            total += value * value if squared else abs(value)
+        lengths[row] = np.sqrt(total) if squared else total
+
+
+@kernel
+def divide_rows(indptr: Array, data: Array, lengths: Array, out: Array) -> None:
+    """Divide each row by its length; a row of zeros stays as it is."""
+    for row in range(len(lengths)):
+        factor = 1.0 / lengths[row] if lengths[row] > 0.0 else 0.0
+        for cell in range(indptr[row], indptr[row + 1]):
+            out[cell] = data[cell] * factor
+
+
+# ---------------------------------------------------------------- products
+
+
+@kernel
+def times(indptr: Array, indices: Array, data: Array, dense: Array, out: Array, first: int, last: int) -> None:
+    """Multiply the rows ``first`` to ``last`` by a dense matrix, four cells at a time."""
+    size = dense.shape[1]
+    for row in range(first, last):
+        for j in range(size):
+            out[row, j] = 0.0
+        cell, end = indptr[row], indptr[row + 1]
+        while cell + 4 <= end:
+            a, b, c, d = data[cell], data[cell + 1], data[cell + 2], data[cell + 3]
+            p, q, r, s = indices[cell], indices[cell + 1], indices[cell + 2], indices[cell + 3]
+            for j in range(size):
+                out[row, j] += a * dense[p, j] + b * dense[q, j] + c * dense[r, j] + d * dense[s, j]
+            cell += 4
+        while cell < end:
+            a, p = data[cell], indices[cell]
+            for j in range(size):
+                out[row, j] += a * dense[p, j]
+            cell += 1
