@@ -1,0 +1,1 @@
+"""Evaluation: benchmarks with human ratings, and how well methods predict them."""
