@@ -10,10 +10,27 @@ if TYPE_CHECKING:
     from composita.counting.count import count, count_phrases
     from composita.counting.counts import Counts
     from composita.counting.vocabulary import Vocabulary
+    from composita.functions.function import Function
+    from composita.functions.multistep import MultiStep
+    from composita.functions.onestep import OneStep
+    from composita.functions.ridge import ridge
     from composita.spaces.space import Space
     from composita.store.errors import CompositaError
 
-__all__ = ["CompositaError", "Corpus", "Counts", "Space", "Vocabulary", "__version__", "count", "count_phrases"]
+__all__ = [
+    "CompositaError",
+    "Corpus",
+    "Counts",
+    "Function",
+    "MultiStep",
+    "OneStep",
+    "Space",
+    "Vocabulary",
+    "__version__",
+    "count",
+    "count_phrases",
+    "ridge",
+]
 
 __version__ = "0.1.0"
 
@@ -23,10 +40,14 @@ _HOMES = {
     "CompositaError": "composita.store.errors",
     "Corpus": "composita.corpus.corpus",
     "Counts": "composita.counting.counts",
+    "Function": "composita.functions.function",
+    "MultiStep": "composita.functions.multistep",
+    "OneStep": "composita.functions.onestep",
     "Space": "composita.spaces.space",
     "Vocabulary": "composita.counting.vocabulary",
     "count": "composita.counting.count",
     "count_phrases": "composita.counting.count",
+    "ridge": "composita.functions.ridge",
 }
 
 

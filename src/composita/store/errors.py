@@ -9,6 +9,7 @@
     │   ├── CorruptError          a file is missing, cut short or altered
     │   ├── VersionError          written by a newer composita
     │   └── LockedError           another process is writing there
+    ├── TooFewError           too few examples for anything to be learned
     ├── WorkerError           a task could not be done, even when repeated
     └── CancelledError        somebody asked to stop
 
@@ -112,6 +113,10 @@ class VersionError(StoreError):
 
 class LockedError(StoreError):
     """Another process is writing to the folder."""
+
+
+class TooFewError(CompositaError):
+    """There are too few examples for anything to be learned."""
 
 
 class WorkerError(CompositaError):
