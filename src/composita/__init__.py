@@ -11,9 +11,12 @@ if TYPE_CHECKING:
     from composita.counting.counts import Counts
     from composita.counting.vocabulary import Vocabulary
     from composita.functions.function import Function
+    from composita.functions.learn import learn
+    from composita.functions.lexicon import Lexicon
     from composita.functions.multistep import MultiStep
     from composita.functions.onestep import OneStep
     from composita.functions.ridge import ridge
+    from composita.grammar.grammar import Grammar
     from composita.spaces.space import Space
     from composita.store.errors import CompositaError
 
@@ -22,6 +25,8 @@ __all__ = [
     "Corpus",
     "Counts",
     "Function",
+    "Grammar",
+    "Lexicon",
     "MultiStep",
     "OneStep",
     "Space",
@@ -29,6 +34,7 @@ __all__ = [
     "__version__",
     "count",
     "count_phrases",
+    "learn",
     "ridge",
 ]
 
@@ -41,12 +47,15 @@ _HOMES = {
     "Corpus": "composita.corpus.corpus",
     "Counts": "composita.counting.counts",
     "Function": "composita.functions.function",
+    "Grammar": "composita.grammar.grammar",
+    "Lexicon": "composita.functions.lexicon",
     "MultiStep": "composita.functions.multistep",
     "OneStep": "composita.functions.onestep",
     "Space": "composita.spaces.space",
     "Vocabulary": "composita.counting.vocabulary",
     "count": "composita.counting.count",
     "count_phrases": "composita.counting.count",
+    "learn": "composita.functions.learn",
     "ridge": "composita.functions.ridge",
 }
 

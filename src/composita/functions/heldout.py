@@ -1,0 +1,231 @@
+"""Held-out prediction: how well functions foretell phrases they were not learned from. No human rating is needed.
+
+The examples of a word are divided into folds by one of their arguments, so that a fold's objects (or subjects) are
+nowhere in what is learned from: the question is what the word does with an argument it was never seen with. A phrase
+foretold is compared with the vectors of all phrases of the word that are attested: its *rank* is the share of them that
+are nearer to what was foretold than the true one, so 0 is perfect and 0.5 is chance. Cosines are given beside it, of
+the vectors themselves and with the word's mean taken out; across spaces only ranks can be compared.
+
+The baseline foretells the mean of the phrases learned from, whatever the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from composita.functions.examples import Examples
+from composita.functions.lexicon import unit_rows
+from composita.store.engine import Engine, Task, run_tasks
+from composita.store.errors import TooFewError, UsageError
+from composita.store.progress import Cancellation, ProgressCallback, silent
+
+if TYPE_CHECKING:
+    from composita.functions.learners import Learner
+    from composita.functions.lexicon import Lexicon
+
+Array = npt.NDArray[Any]
+
+LEAST = 4
+"""Fewer distinct arguments than this cannot be divided."""
+MEASURES = ("rank", "rank_fold", "cosine", "centred", "centroid_rank", "centroid_rank_fold", "centroid_cosine")
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """How well the phrases of one word were foretold when one of its arguments was new.
+
+    Parameters
+    ----------
+    word, pattern, argument, learner
+        Whose phrases, which argument was new, and what learned.
+    examples, foretold
+        How many phrases the word has, and how many of them were foretold.
+    rank
+        The mean share of the word's phrases that are nearer than the true one.
+    rank_fold
+        The same among the phrases of the fold only, which the function has not seen either.
+    cosine, centred
+        The mean cosine with the true phrase; and when the mean of the phrases learned from is subtracted from both.
+    centroid_rank, centroid_rank_fold, centroid_cosine
+        What foretelling that mean itself reaches.
+
+    """
+
+    word: str
+    pattern: str
+    argument: str
+    learner: str
+    examples: int
+    foretold: int
+    rank: float
+    rank_fold: float
+    cosine: float
+    centred: float
+    centroid_rank: float
+    centroid_rank_fold: float
+    centroid_cosine: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields by name."""
+        return asdict(self)
+
+
+def folds(ids: Array, count: int, seed: int = 0) -> npt.NDArray[np.int64]:
+    """Divide examples into folds by an argument: equal arguments are in one fold, folds are of like size.
+
+    >>> folds(np.array([7, 7, 8, 9, 9, 9]), 3).tolist()
+    [1, 1, 2, 0, 0, 0]
+    """
+    values, inverse, sizes = np.unique(ids, return_inverse=True, return_counts=True)
+    shuffled = np.random.default_rng(seed).permutation(len(values))
+    order = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
+    filled = np.zeros(min(count, len(values)), np.int64)
+    fold = np.zeros(len(values), np.int64)
+    for value in order.tolist():
+        fold[value] = np.argmin(filled)
+        filled[fold[value]] += sizes[value]
+    found: npt.NDArray[np.int64] = fold[inverse.reshape(-1)]
+    return found
+
+
+def predict(
+    examples: Examples, learner: Learner, *, argument: int = 0, count: int = 5, seed: int = 0, word: str = "",
+    pattern: str = "", name: str = "",
+) -> Prediction | None:  # fmt: skip
+    """Foretell the phrases of one word, with new fillers of one argument; None where they are too few to be divided."""
+    fold = folds(examples.ids[:, argument], count, seed)
+    if len(np.unique(examples.ids[:, argument])) < LEAST:
+        return None
+    truth = unit_rows(np.asarray(examples.outputs, np.float64))
+    sums = dict.fromkeys(MEASURES, 0.0)
+    foretold = 0
+    for number in range(fold.max() + 1):
+        inside = fold == number
+        try:
+            function = learner.learn(examples.select(~inside))
+        except TooFewError:
+            continue  # what is left is too little for this learner; the phrases of this fold are not foretold
+        tested = np.flatnonzero(inside)
+        made = np.asarray(apply_ids(function, examples, tested), np.float64)
+        mean = np.asarray(examples.outputs[~inside], np.float64).mean(axis=0)
+        for measure, values in measures(made, mean, examples.outputs, truth, tested).items():
+            sums[measure] += float(values.sum())
+        foretold += len(tested)
+    if not foretold:
+        return None
+    means = {measure: total / foretold for measure, total in sums.items()}
+    return Prediction(word, pattern, examples.names[argument], name, len(examples), foretold, **means)
+
+
+def apply_ids(function: Any, examples: Examples, rows: Array) -> Array:  # noqa: ANN401 - a Function
+    """Apply a function to the arguments of some examples."""
+    inputs = [examples.vectors[place][examples.ids[rows, place]] for place in range(examples.arity)]
+    made: Array = function.apply_all(*inputs)
+    return made
+
+
+def measures(made: Array, mean: Array, outputs: Array, truth: Array, tested: Array) -> dict[str, Array]:
+    """Compare what was foretold with the truth: for each measure one number a phrase."""
+    near = unit_rows(made) @ truth.T  # (B, N)
+    central = np.broadcast_to(unit_rows(mean[None]) @ truth.T, near.shape)
+    centred = unit_rows(made - mean)
+    centred_truth = unit_rows(np.asarray(outputs[tested], np.float64) - mean)
+    return {
+        "rank": ranks(near, tested), "rank_fold": ranks(near[:, tested], np.arange(len(tested))),
+        "cosine": near[np.arange(len(tested)), tested], "centred": np.einsum("bi,bi->b", centred, centred_truth),
+        "centroid_rank": ranks(central, tested),
+        "centroid_rank_fold": ranks(central[:, tested], np.arange(len(tested))),
+        "centroid_cosine": central[np.arange(len(tested)), tested],
+    }  # fmt: skip
+
+
+def ranks(near: Array, true: Array) -> Array:
+    """Give the share of candidates that are nearer than the true one; those as near count half.
+
+    >>> ranks(np.array([[0.9, 0.5, 0.1], [0.0, 0.0, 0.0]]), np.array([1, 2]))
+    array([0.5, 0.5])
+    """
+    own = near[np.arange(len(true)), true][:, None]
+    nearer = (near > own).sum(axis=1) + 0.5 * ((near == own).sum(axis=1) - 1)
+    found: Array = np.where(near.shape[1] > 1, nearer / max(1, near.shape[1] - 1), 0.5)
+    return found
+
+
+# ---------------------------------------------------------------- many words, many learners
+
+
+def cross_validate(
+    lexicon: Lexicon,
+    learners: Mapping[str, Learner],
+    *,
+    words: Collection[str] | None = None,
+    patterns: Sequence[str] | None = None,
+    count: int = 5,
+    seed: int = 0,
+    engine: Engine | None = None,
+    progress: ProgressCallback = silent,
+    cancel: Cancellation | None = None,
+) -> list[Prediction]:
+    """Foretell the attested phrases of a lexicon's words with each learner, each argument being new in turn.
+
+    Parameters
+    ----------
+    lexicon
+        Whose examples are used.
+    learners
+        The learners, by the name they get in the result.
+    words, patterns
+        Whose phrases; None for all.
+    count, seed
+        How many folds, and how they are drawn.
+    engine, progress, cancel
+        See `composita.store`.
+
+    """
+    if count < 2:
+        raise UsageError(f"expected at least 2 folds, got {count}")
+    tasks = []
+    for entry in lexicon.entries:
+        if (words is None or entry.word in words) and (patterns is None or entry.pattern in patterns):
+            size = entry.last - entry.first
+            for place in range(entry.arity):
+                for name, learner in learners.items():
+                    about = (lexicon, entry.word, entry.pattern, place, name, learner, count, seed)
+                    key = f"{name} {entry.pattern} {entry.word}, {place + 1}"
+                    tasks.append(Task(key, _predict_word, about, float(size)))
+    run = run_tasks(
+        tasks, engine=engine or Engine(), progress=progress, stage="foretelling", unit="examples", cancel=cancel
+    )  # fmt: skip
+    order = {task.key: number for number, task in enumerate(tasks)}
+    found = {order[task.key]: made for task, made in run if made is not None}
+    return [found[number] for number in sorted(found)]
+
+
+def _predict_word(
+    lexicon: Lexicon, word: str, pattern: str, argument: int, name: str, learner: Learner, count: int, seed: int
+) -> Prediction | None:
+    examples = lexicon.examples(word, pattern)
+    return predict(
+        examples, learner, argument=argument, count=count, seed=seed, word=word, pattern=pattern, name=name
+    )  # fmt: skip
+
+
+def overall(predictions: Sequence[Prediction]) -> list[dict[str, Any]]:
+    """Average over words, each word counting once: a row for each learner, pattern and argument that was new."""
+    groups: dict[tuple[str, str, str], list[Prediction]] = {}
+    for made in predictions:
+        groups.setdefault((made.learner, made.pattern, made.argument), []).append(made)
+    return [dict(_averaged(key, some)) for key, some in groups.items()]
+
+
+def _averaged(key: tuple[str, str, str], some: Sequence[Prediction]) -> Iterator[tuple[str, Any]]:
+    yield from zip(("learner", "pattern", "argument"), key, strict=True)
+    yield "words", len(some)
+    yield "foretold", sum(made.foretold for made in some)
+    for measure in MEASURES:
+        yield measure, float(np.mean([getattr(made, measure) for made in some]))
