@@ -23,6 +23,8 @@ from composita.store.errors import UsageError
 
 _SIGNS = re.compile(r"\s*([(),]|[^(),\s][^(),]*)")
 DEEPEST = 50
+OPERATIONS = ("and", "that")
+"""Heads that are no words: coordination, and a noun with a clause that it has a part in."""
 
 
 @dataclass(frozen=True, order=True)
@@ -57,7 +59,10 @@ class Phrase:
 
     def display(self) -> str:
         """Write the phrase as people say it: *dog chase cat*, *furry cat*."""
-        lemma, said = self.head[:-2].replace("_", " "), [argument.display() for argument in self.arguments]
+        said = [argument.display() for argument in self.arguments]
+        if self.head in OPERATIONS:
+            return f" {self.head} ".join(said)
+        lemma = self.head[:-2].replace("_", " ")
         if self.head.endswith("-v") and said:
             return " ".join([said[-1], lemma, *said[-2::-1]])
         return " ".join([lemma, *said])

@@ -1,0 +1,234 @@
+"""Derivations: how the meaning of a sentence is made of the meanings of its words.
+
+>>> from composita.grammar.grammar import Grammar
+>>> words = {"angry": "angry-a", "dogs": "dog-n", "chase": "chase-v", "furry": "furry-a", "cats": "cat-n"}
+>>> derivation = Grammar.load("paper").derivations("angry dogs chase furry cats", words)[0]
+>>> print(derivation.term)
+chase-v(furry-a(cat-n))(angry-a(dog-n))
+>>> print(derivation.phrase)
+chase-v(furry-a(cat-n), angry-a(dog-n))
+>>> print(derivation.contraction())
+(T_chase × (T_furry × cat)) × (T_angry × dog)
+>>> print(derivation.tree())
+S
+├─ NP
+│  ├─ ADJ angry-a
+│  └─ NP
+│     └─ N dog-n (dogs)
+└─ VP
+   ├─ Vt chase-v
+   └─ NP
+      ├─ ADJ furry-a
+      └─ NP
+         └─ N cat-n (cats)
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from composita.grammar.phrase import Phrase
+from composita.grammar.terms import App, Const, Lam, Term, constants, spine
+from composita.grammar.types import Type, arity, axes_of, shape_of, space_of
+from composita.store.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A part of a sentence: its category, its type, its meaning, and its parts; a leaf has a form instead.
+
+    Parameters
+    ----------
+    category
+        The category; for a function word as it stands in a rule, the word.
+    type
+        What its meaning is.
+    meaning
+        The term, in normal form.
+    parts
+        What it is made of.
+    form
+        The word, as it stands in the sentence.
+    rule
+        The rule, as it is written.
+
+    """
+
+    category: str
+    type: Type
+    meaning: Term
+    parts: tuple[Tree, ...] = ()
+    form: str = ""
+    rule: str = ""
+
+    def leaves(self) -> Iterator[Tree]:
+        """Go through the words."""
+        if not self.parts:
+            yield self
+        for part in self.parts:
+            yield from part.leaves()
+
+
+@dataclass(frozen=True, repr=False)
+class Derivation:
+    """One way to make a sentence and its meaning.
+
+    Parameters
+    ----------
+    words
+        The words of the sentence.
+    root
+        How they are put together.
+    likelihood
+        The probability of its choice of words, each form by itself being what it is in the corpus.
+
+    """
+
+    words: tuple[str, ...]
+    root: Tree
+    likelihood: float = 1.0
+
+    @property
+    def category(self) -> str:
+        """What the whole is: ``S``, ``NP``."""
+        return self.root.category
+
+    @property
+    def type(self) -> Type:
+        """The type of the meaning."""
+        return self.root.type
+
+    @property
+    def term(self) -> Term:
+        """The meaning, in normal form."""
+        return self.root.meaning
+
+    @cached_property
+    def phrase(self) -> Phrase | None:
+        """The meaning as words applied to words, if it is that; None where it has operations or functions in it."""
+        return phrase_of(self.term)
+
+    @property
+    def constants(self) -> tuple[Const, ...]:
+        """The words and operations of the meaning, from left to right, each with its type."""
+        return tuple(constants(self.term))
+
+    def __str__(self) -> str:
+        return str(self.term)
+
+    def __repr__(self) -> str:
+        return f"Derivation({' '.join(self.words)!r}: {self.term})"
+
+    # ------------------------------------------------------------ ways to write it
+
+    def tree(self, *, types: bool = False) -> str:
+        """Draw the tree with letters, with types if wanted."""
+        return "\n".join(_draw(self.root, "", types=types))
+
+    def contraction(self, dimensions: Mapping[str, int] | None = None) -> str:
+        """Write the meaning as contractions of tensors, and below, with dimensions, the shape of each tensor."""
+        lines = [_contracted(self.term)]
+        if dimensions is not None:
+            shapes = {
+                _tensor(c): f"{space_of(c.type)} ({' × '.join(map(str, shape_of(c.type, dimensions)))})"
+                for c in self.constants
+                if c.is_word and c.type is not None
+            }
+            width = max(map(len, shapes), default=0)
+            lines += [f"{name:{width}}  {shape}" for name, shape in shapes.items()]
+        return "\n".join(lines)
+
+    def einsum(self) -> tuple[str, tuple[Const, ...]]:
+        """Write the meaning as subscripts for `numpy.einsum`, with the words whose tensors are its operands.
+
+        Only meanings that are words applied to words are one sum of products.
+        """
+        if self.phrase is None:
+            raise UsageError(f"{self.term} is more than words applied to words: no one contraction of tensors")
+        letters = iter("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" * 4)
+        operands: list[tuple[str, Const]] = []
+        out = _subscripts(self.term, letters, operands)
+        if len({sign for axes, _ in operands for sign in axes}) > 52:
+            raise UsageError("a sentence of so many words has more indices than einsum has letters")
+        return f"{','.join(axes for axes, _ in operands)}->{out}", tuple(word for _, word in operands)
+
+    def svg(self) -> str:
+        """Draw the tree, with types, as an SVG picture."""
+        from composita.grammar.draw import draw
+
+        return draw(self)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+
+def phrase_of(term: Term) -> Phrase | None:
+    """Give a term as a phrase, if it is words applied to words, each to as many as its type asks for."""
+    head, arguments = spine(term)
+    if not isinstance(head, Const) or not head.is_word:
+        return None
+    if head.type is not None and arity(head.type) != len(arguments):
+        return None
+    inner = [phrase_of(argument) for argument in arguments]
+    return None if None in inner else Phrase(head.name, tuple(p for p in inner if p is not None))
+
+
+def _draw(tree: Tree, lead: str, *, types: bool) -> Iterator[str]:
+    kind = f" : {tree.type}" if types and tree.category else ""
+    if len(tree.parts) == 1 and not tree.parts[0].parts:
+        yield f"{tree.category}{kind} {_word(tree)}"
+        return
+    yield f"{tree.category}{kind}" if tree.parts else f"{tree.form}"
+    for place, part in enumerate(tree.parts):
+        last = place == len(tree.parts) - 1
+        for line, text in enumerate(_draw(part, "", types=types)):
+            branch = ("└─ " if last else "├─ ") if line == 0 else ("   " if last else "│  ")
+            yield lead + branch + text
+
+
+def _word(tree: Tree) -> str:
+    """Write the word of a lexical category: what it is, and how it is written where that differs."""
+    form = tree.parts[0].form
+    said = str(tree.meaning)
+    return form if said in (form, "") else said if said[:-2] == form else f"{said} ({form})"
+
+
+def _tensor(word: Const) -> str:
+    lemma = word.name[:-2] if word.is_word else word.name
+    return f"T_{lemma}" if word.type is not None and arity(word.type) else lemma
+
+
+def _contracted(term: Term) -> str:
+    head, arguments = spine(term)
+    if isinstance(head, Const) and not head.is_word:
+        return f"{head.name}({', '.join(map(_contracted, arguments))})"
+    if isinstance(head, Lam):
+        written = f"(λ{head.name}. {_contracted(head.body)})"
+    else:
+        written = _tensor(head) if isinstance(head, Const) else str(head)
+    for place, argument in enumerate(arguments):
+        inner = _contracted(argument)
+        one = isinstance(argument, App) and not inner.startswith(("and(", "that("))
+        written = f"{f'({written})' if place else written} × {f'({inner})' if one else inner}"
+    return written
+
+
+def _subscripts(term: Term, letters: Iterator[str], operands: list[tuple[str, Const]]) -> str:
+    """Give a letter to each axis; what is applied shares those of its argument."""
+    head, arguments = spine(term)
+    assert isinstance(head, Const)
+    assert head.type is not None
+    axes = [next(letters) for _ in axes_of(head.type)]
+    place = len(operands)
+    operands.append(("", head))
+    free = len(axes)
+    for argument in arguments:
+        inside = _subscripts(argument, letters, operands)
+        axes[free - len(inside) : free] = inside
+        free -= len(inside)
+    operands[place] = ("".join(axes), head)
+    return "".join(axes[:free])

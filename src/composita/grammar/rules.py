@@ -1,0 +1,98 @@
+"""Rules: a category, what it is made of, and the meaning of the whole in terms of the meanings of the parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+from composita.grammar.terms import Term
+
+
+@dataclass(frozen=True)
+class Category:
+    """A category, such as ``NP``, or ``V[ing]`` with a feature."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word as it stands in the sentence, in lower case."""
+
+    form: str
+
+    def __str__(self) -> str:
+        return f'"{self.form}"'
+
+
+@dataclass(frozen=True)
+class WordClass:
+    """Any word of some parts of speech, if its form fits: ``<n p>``, ``<v *ing>``, ``<v !*ing>``."""
+
+    letters: tuple[str, ...]
+    form: str = "*"
+    fits: bool = True
+
+    def admits(self, form: str, label: str) -> bool:
+        """Say whether a form of a word is of the class.
+
+        >>> WordClass(("v",), "*ing", fits=False).admits("chased", "chase-v")
+        True
+        """
+        return label[-1] in self.letters and fnmatchcase(form, self.form) == self.fits
+
+    def __str__(self) -> str:
+        letters = " ".join(self.letters)
+        return f"<{letters}>" if self.form == "*" else f"<{letters} {'' if self.fits else '!'}{self.form}>"
+
+
+Symbol: TypeAlias = Category | Word | WordClass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule such as ``VP -> Vt NP : Vt(NP)``.
+
+    Parameters
+    ----------
+    left, right
+        The category, and what it is made of.
+    meaning
+        A term whose free variables are ``names``; for words alone that is a constant.
+    names
+        What the meaning calls each part; empty for words.
+    line
+        Where it stands in the text.
+
+    """
+
+    left: str
+    right: tuple[Symbol, ...]
+    meaning: Term
+    names: tuple[str, ...]
+    line: int
+
+    @property
+    def is_lexical(self) -> bool:
+        """Whether it admits words of a lexicon."""
+        return isinstance(self.right[0], WordClass)
+
+    def __str__(self) -> str:
+        right = f"{self.left} -> {' '.join(map(str, self.right))}"
+        return right if self.is_lexical else f"{right} : {self.meaning}"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Words that a grammar does not take, and why."""
+
+    forms: tuple[str, ...]
+    reason: str
+
+    def covers(self, form: str) -> bool:
+        """Say whether a form is one of them; ``*`` stands for any letters."""
+        return any(fnmatchcase(form, pattern) for pattern in self.forms)
