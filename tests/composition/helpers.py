@@ -3,51 +3,20 @@
 import numpy as np
 from scipy import sparse
 
+from composita.counting.counts import Matrix
 from composita.counting.keys import pack, word_keys
 from composita.counting.labels import Names
 from composita.counting.patterns import load_patterns
 from composita.counting.words import order_of
 from composita.functions.lexicon import Lexicon
 from composita.spaces.items import Items
+from composita.spaces.space import Space
 
 NOUNS = ["cat-n", "dog-n", "mouse-n", "bamboo-n", "panda-n", "song-n", "kid-n", "bone-n"]
 VERBS = ["chase-v", "eat-v", "sing-v", "sleep-v"]
 ADJECTIVES = ["angry-a", "furry-a"]
 WORDS = sorted([*NOUNS, *VERBS, *ADJECTIVES, "rare-v", "new-a"], key=order_of)
 DIMENSIONS = 6
-
-
-class TinySpace:
-    """What methods ask of a space."""
-
-    def __init__(self, items, rows, frequency):
-        self.items, self.names, self.words, self.word_rows = items, items.names, items.words, items.word_rows
-        self.is_sparse = sparse.issparse(rows)
-        self.array, self.matrix = (None, rows) if self.is_sparse else (rows, None)
-        self.frequency, self.nonzeros = frequency, np.full(len(items), 50)
-        self.core = np.isin(np.arange(len(items)), self.rows("word"))
-        self.forms, self.fingerprint, self.path, self.history = None, "tiny", None, ["made up"]
-
-    def __len__(self):
-        return len(self.items)
-
-    def rows(self, pattern=None, head=None):
-        return self.items.rows(pattern, head)
-
-    def phrases(self, pattern):
-        return self.items.phrases(pattern, self.frequency)
-
-    def find(self, label):
-        return self.items.find(label)
-
-    def labels(self, rows=None):
-        return self.items.labels(rows)
-
-    def display(self, rows=None):
-        return self.items.display(rows)
-
-    def __contains__(self, label):
-        return bool(self.items.candidates(label))
 
 
 def tiny_space(*, positive=True, sparse_rows=False, seed=0, patterns="sv,svo,vo,an", dimensions=DIMENSIONS):
@@ -76,7 +45,9 @@ def tiny_space(*, positive=True, sparse_rows=False, seed=0, patterns="sv,svo,vo,
     rows = np.abs(rows) if positive else rows
     if sparse_rows:
         rows = sparse.csr_array(np.where(rng.random(rows.shape) < 0.7, rows, 0).astype(np.float32))
-    return TinySpace(items, rows, rng.integers(1, 9, len(items)))
+        rows = Matrix(rows.indptr.astype(np.int64), rows.indices, rows.data, rows.shape)
+    core, nonzeros = items.fields.pattern == 0, np.full(len(items), 50, np.int32)
+    return Space(items, rows, core, rng.integers(1, 9, len(items)), nonzeros)
 
 
 def tiny_lexicon(**options):

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import composita
-from composita.cli import corpus, counting, inspect
+from composita.cli import composition, corpus, counting, inspect
 from composita.cli.output import print_error
 from composita.store.errors import CompositaError
 
@@ -32,6 +32,7 @@ app = typer.Typer(
 )
 corpus.register(app)
 counting.register(app)
+composition.register(app)
 inspect.register(app)
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from composita.functions.examples import Examples
     from composita.functions.function import Function
     from composita.functions.lexicon import Lexicon
+    from composita.grammar.phrase import Phrase
     from composita.spaces.space import Space
 
 KEPT = 2048
@@ -127,16 +128,29 @@ class Ground:
         """All rows of the space, words first."""
         return self.space.matrix if self.space.is_sparse else self.space.array
 
+    def row_of(self, phrase: Phrase) -> int:
+        """Give the row of an attested phrase or word in the space, -1 where it is none; ``vo`` is no sentence."""
+        if any(argument.arguments for argument in phrase.arguments) or not self.has_space:
+            return -1
+        rows = [row for pattern, row in self.space.items.candidates(str(phrase)) if pattern != "vo"]
+        return rows[0] if rows else -1
+
     # ------------------------------------------------------------ attested phrases
 
     @cached_property
     def patterns(self) -> dict[str, Pattern]:
         """The patterns of which the space has phrases; none where the lexicon has no space."""
-        try:
-            space = self.space
-        except NotFoundError:
+        if not self.has_space:
             return {}
-        return {p.name: p for p in space.names.patterns if len(space.phrases(p.name).rows)}
+        return {p.name: p for p in self.space.items.names.patterns if len(self.space.phrases(p.name).rows)}
+
+    @cached_property
+    def has_space(self) -> bool:
+        """Whether the lexicon's space, with its phrases, is at hand."""
+        try:
+            return self.space is not None
+        except NotFoundError:
+            return False
 
     def _patterns(self, head: str, arity: int) -> list[str]:
         """Give patterns by arity, the usual one first; ``vo`` is a verb phrase and never stands for a sentence."""
@@ -263,19 +277,29 @@ class Ground:
     @property
     def own(self) -> str:
         """The name of the learner of the lexicon; empty where it has no functions."""
-        return str(self.lexicon.parameters.get("learner", {}).get("name", ""))
+        return str(self.lexicon.parameters.get("learner", {}).get("learner", ""))
 
     @property
     def least(self) -> int:
         """From how many examples a function is learned."""
         return int(self.lexicon.parameters.get("selection", {}).get("min_examples", Selection().min_examples))
 
-    def learn(self, examples: Examples, learner: str) -> Function | None:
+    def explainable(self, head: str, pattern: str, learner: str = "") -> Function | None:
+        """Give a function held as terms, which can be explained, learning it anew where it is a dense tensor."""
+        found = self.function(head, pattern, learner)
+        if found is None or not found.is_dense:
+            return found
+        examples = self.examples(head, pattern)
+        assert examples is not None, "a function was learned from examples"
+        return self.learn(examples, learner or self.own, terms=True)
+
+    def learn(self, examples: Examples, learner: str, *, terms: bool = False) -> Function | None:
         """Learn a function; None where the learner finds too little to learn from."""
         from composita.functions.learners import make_learner
 
-        own = self.lexicon.parameters.get("learner", {})
-        made = make_learner(**own) if own.get("name") == learner else make_learner(learner)
+        options = dict(self.lexicon.parameters.get("learner", {})) if learner == self.own else {}
+        options.pop("learner", None)
+        made = make_learner(learner, options | ({"storage": "terms"} if terms else {}))
         try:
             return made.learn(examples)
         except UsageError:

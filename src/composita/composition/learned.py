@@ -21,6 +21,7 @@ import numpy as np
 from composita.composition.meanings import Vectors
 from composita.composition.method import Batch, Method
 from composita.composition.rows import FloatArray, IntArray, unit
+from composita.functions.examples import names_of
 from composita.store.errors import plural
 
 if TYPE_CHECKING:
@@ -115,9 +116,8 @@ def _used_otherwise(batch: Batch, head: str, found: Found) -> str:
     if found.arity > batch.arity:
         names = " and ".join(found.function.names[: found.arity - batch.arity])
         return f"{known}: that of {found.arity} was applied, to the mean of the {names} it was learned with"
-    left_out = batch.arity - found.arity
-    which = "the first argument" if left_out == 1 else f"the first {left_out} arguments"
-    return f"{known}: that of {found.arity} was applied, and {which} left out"
+    names = " and ".join(f"the {name}" for name in names_of(batch.arity)[: batch.arity - found.arity])
+    return f"{known}: that of {found.arity} was applied, and {names} left out"
 
 
 def _add_words(batch: Batch, head: str, places: IntArray, total: FloatArray) -> None:

@@ -30,7 +30,7 @@ import numpy as np
 from composita.composition.ground import Ground, assemble
 from composita.composition.meanings import Meanings, Values, Vectors
 from composita.composition.rows import IntArray, Rows, unit
-from composita.grammar.phrase import Phrase
+from composita.grammar.phrase import OPERATIONS, Phrase
 
 if TYPE_CHECKING:
     from composita.functions.lexicon import Lexicon
@@ -174,14 +174,16 @@ class Method:
             )
         if self.needs == "phrases" and not ground.patterns:
             return f"{self.name} needs attested phrases, and this lexicon's space has none"
+        if self.needs == "functions" and not len(ground.lexicon):
+            return f"{self.name} needs functions, and this lexicon has none: learn some with composita learn"
         return ""
 
     def doubtful(self, lexicon: Lexicon | Ground) -> str:
         """Say what makes the method's results doubtful with this lexicon; empty where nothing does."""
         if self.products and Ground.of(lexicon).negative:
             return (
-                f"{self.name} multiplies vectors, and those of this space have negative numbers, whose products mean "
-                "nothing: use a space reduced by nmf or not at all"
+                f"{self.name} multiplies numbers of this space, and some are negative: the products mean little; "
+                "use a space reduced by nmf or not at all"
             )
         return ""
 
@@ -205,7 +207,7 @@ class Method:
             return Meanings(self.name, phrases, (), dict.fromkeys(range(len(phrases)), reason))
         doubt = self.doubtful(ground)
         if doubt:
-            ground.once(("warned", self.name), lambda: logger.warning("%s", doubt))
+            ground.once("negative", lambda: logger.warning("%s", doubt))
         work = _Work(self, ground, back_off)
         for level in _levels(phrases):
             work.compose_level(level)
@@ -253,11 +255,16 @@ class _Work:
             else:
                 by_arity.setdefault(phrase.arity, []).append(phrase)
         for arity, phrases in sorted(by_arity.items()):
-            self._compose_arity(arity, tuple(phrases))
+            joined = [phrase for phrase in phrases if phrase.head in OPERATIONS]
+            applied = [phrase for phrase in phrases if phrase.head not in OPERATIONS]
+            if applied:
+                self._compose_arity(arity, tuple(applied))
+            if joined:
+                self._join(arity, joined)
 
     def _blocked(self, phrase: Phrase) -> str:
         """Say which argument stands in the way of a phrase."""
-        if self.method.ignores_arguments:
+        if self.method.ignores_arguments and phrase.head not in OPERATIONS:
             return ""
         for argument in phrase.arguments:
             if argument in self.reasons:
@@ -268,7 +275,11 @@ class _Work:
         return ""
 
     def _compose_arity(self, arity: int, phrases: tuple[Phrase, ...]) -> None:
-        arguments = tuple(self._gather([p.arguments[place] for p in phrases]) for place in range(arity))
+        ignored = self.method.ignores_arguments
+        empty = np.empty((len(phrases), 0))
+        arguments = tuple(
+            empty if ignored else self._gather([p.arguments[place] for p in phrases]) for place in range(arity)
+        )
         batch = Batch(
             self.ground, tuple(p.head for p in phrases), arguments, phrases, self.unit, self.back_off
         )  # fmt: skip
@@ -284,10 +295,18 @@ class _Work:
                 self.notes[phrase] = tuple(dict.fromkeys(said))
         self.groups.append(values)
 
+    def _join(self, arity: int, phrases: list[Phrase]) -> None:
+        """Join what is coordinated, or a noun and its relative clause, in the same way for every method."""
+        rows = [unit(self._gather([p.arguments[place] for p in phrases])) for place in range(arity)]
+        for place, phrase in enumerate(phrases):
+            self.places[phrase] = len(self.groups), place
+            said = [note for argument in phrase.arguments for note in self.notes.get(argument, ())]
+            if said:
+                self.notes[phrase] = tuple(dict.fromkeys(said))
+        self.groups.append(Vectors(unit(sum(rows[1:], start=rows[0]))))
+
     def _gather(self, arguments: list[Phrase]) -> Rows:
         """Give the vectors of composed arguments, ``(n, d)``."""
-        if self.method.ignores_arguments:
-            return np.empty((len(arguments), 0))
         found = np.array([self.places[argument] for argument in arguments])
         composed = np.array([argument.arity > 0 for argument in arguments])
         parts = []

@@ -1,7 +1,7 @@
 """Rows of vectors, dense or sparse, with the few operations that methods of composition are made of.
 
 >>> rows = np.array([[3.0, 4.0], [0.0, 0.0]])
->>> unit(rows).tolist(), inner(rows, rows).tolist()
+>>> unit(rows).round(3).tolist(), inner(rows, rows).tolist()
 ([[0.6, 0.8], [0.0, 0.0]], [25.0, 0.0])
 >>> from scipy.sparse import csr_array
 >>> inner(times(csr_array(rows), csr_array(rows)), csr_array(rows)).tolist()

@@ -1,0 +1,386 @@
+"""Commands that compose: ``compose``, ``similar``, ``explain``, ``neighbours``, ``order``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from composita.cli.output import (
+    JsonOption,
+    QuietOption,
+    console,
+    print_error,
+    print_facts,
+    print_json,
+    print_table,
+    show_progress,
+)
+from composita.store.errors import InputError, UsageError, plural
+
+if TYPE_CHECKING:
+    from composita.composition.meanings import Meanings
+    from composita.composition.method import Method
+    from composita.composition.model import Model, Reading
+    from composita.composition.nearest import Near, Nearest
+    from composita.composition.order import OrderTest
+
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run, a lexicon or a space.")]
+MethodOption = Annotated[
+    str | None,
+    typer.Option(
+        "--method", "-m", metavar="NAME",
+        help="The method. Without it: learned, or add where the lexicon has no functions.",
+    ),
+]  # fmt: skip
+MethodsOption = Annotated[
+    str, typer.Option(metavar="LIST", help="The methods, with commas between them; all for every one that can be used.")
+]
+NumberOption = Annotated[int, typer.Option("--number", "-n", metavar="N", help="How many to show.", min=1)]
+BackOffOption = Annotated[
+    bool, typer.Option(help="Where a function is missing: whether something less may be done, and said.")
+]
+GrammarOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="paper, english, or a file. Without it: the run's, or english.")
+]
+FILE_HELP = "Sentences or phrases, one a line."
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.command(epilog='Example: composita compose run "angry dogs chase furry cats" -n 5')(compose)
+    app.command(epilog='Example: composita similar run "kids sing" "kids sing songs" --methods all')(similar)
+    app.command(epilog='Example: composita explain run "dogs chase cats" --method one-step')(explain)
+    app.command(epilog='Example: composita neighbours run dog-n "dogs chase cats"')(neighbours)
+    app.command(epilog="Example: composita order run --from corpus --methods add,learned")(order)
+
+
+# ---------------------------------------------------------------- compose
+
+
+def compose(
+    run: RunArgument,
+    sentences: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SENTENCE...", help="Sentences, or phrases such as chase-v(cat-n, dog-n)."),
+    ] = None,
+    file: Annotated[Path | None, typer.Option(metavar="FILE", help=FILE_HELP)] = None,
+    method: MethodOption = None,
+    number: NumberOption = 5,
+    back_off: BackOffOption = True,
+    grammar: GrammarOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Compose sentences: how, of which types, and what the result is near to."""
+    from composita.composition.nearest import nearest
+
+    model, texts = _model(run, grammar), _texts(sentences, file)
+    chosen = _method(model, method)
+    readings = [model.read(text) for text in texts]
+    with show_progress(quiet or json):
+        meanings = chosen.compose(model.lexicon, [reading.phrase for reading in readings], back_off=back_off)
+        near = nearest(model.space, meanings, number) if model.ground.has_space else None
+    found = [_composed(model, meanings, near, i, reading) for i, reading in enumerate(readings)]
+    if json:
+        print_json(found)
+    else:
+        for each in found:
+            _print_composed(each)
+    if len(meanings.reasons) == len(found):
+        raise typer.Exit(1)
+
+
+def _composed(
+    model: Model, meanings: Meanings, near: list[Nearest] | None, number: int, reading: Reading
+) -> dict[str, Any]:  # fmt: skip
+    """Gather what is known of one composed sentence."""
+    phrase = reading.phrase
+    row = model.ground.row_of(phrase)
+    words, phrases = (near[number].words, near[number].phrases) if near else ([], [])
+    return {
+        "text": reading.text, "method": meanings.method, "phrase": str(phrase), "derivation": reading.term,
+        "derivations": reading.derivations, "types": model.types(phrase), "result": meanings.forms.get(number),
+        "reason": meanings.reasons.get(number), "notes": list(meanings.notes.get(number, ())),
+        "attested": int(model.space.frequency[row]) if row >= 0 else 0,
+        "words": [near._asdict() for near in words], "phrases": [near._asdict() for near in phrases],
+    }  # fmt: skip
+
+
+def _print_composed(found: dict[str, Any]) -> None:
+    more = found["derivations"] - 1
+    print_facts({
+        "sentence": found["text"],
+        "derivation": found["derivation"] + (f"  ({plural(more, 'other')})" if more > 0 else ""),
+        "types": "\n".join(f"{word} : {type_}" for word, type_ in found["types"].items()),
+        "method": found["method"] + (f", a {found['result']}" if found["result"] else ""),
+        **({"attested": plural(found["attested"], "time")} if found["attested"] else {}),
+        **({"note": "\n".join(found["notes"])} if found["notes"] else {}),
+        **({"not composed": found["reason"]} if found["reason"] else {}),
+    })  # fmt: skip
+    if found["result"] == "matrix":
+        console().print("  (a matrix lies near no vectors: compare it by composita similar)", style="italic")
+    for kind in ("words", "phrases"):
+        if found[kind]:
+            said = ", ".join(f"{near['text']} {near['similarity']:.2f}" for near in found[kind])
+            print_facts({f"near {kind}": said})
+    console().print()
+
+
+# ---------------------------------------------------------------- similar
+
+
+def similar(
+    run: RunArgument,
+    sentences: Annotated[
+        list[str] | None, typer.Argument(metavar="SENTENCE...", help="Two or more sentences, phrases or words.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Pairs, one a line, with a tab between them.")
+    ] = None,
+    methods: MethodsOption = "",
+    back_off: BackOffOption = True,
+    grammar: GrammarOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Compare sentences: the first with each of the others, or the pairs of a file; by many methods in one table."""
+    model, pairs = _model(run, grammar), _pairs(sentences, file)
+    chosen = _methods(model, methods)
+    left, right = (model.phrases([pair[side] for pair in pairs]) for side in (0, 1))
+    columns: dict[str, list[float]] = {}
+    remarks: dict[str, list[str]] = {}
+    with show_progress(quiet or json):
+        for method in chosen:
+            x, y = (method.compose(model.lexicon, side, back_off=back_off) for side in (left, right))
+            columns[method.name] = x.similarity(y).tolist()
+            notes = [note for m in (x, y) for said in m.notes.values() for note in said]
+            remarks[method.name] = list(dict.fromkeys([*x.obstacles(y).values(), *notes]))
+    if json:
+        rows = [
+            {"left": a, "right": b, **{name: _number(values[n]) for name, values in columns.items()}}
+            for n, (a, b) in enumerate(pairs)
+        ]
+        print_json({"pairs": rows, "remarks": {name: said for name, said in remarks.items() if said}})
+        return
+    _print_similar(pairs, columns)
+    if not quiet:
+        for name, said in remarks.items():
+            for remark in said[:3]:
+                print_error(f"{name}: {remark}")
+
+
+def _print_similar(pairs: Sequence[tuple[str, str]], columns: dict[str, list[float]]) -> None:
+    """Print a row for each pair, or for each method where these are more."""
+    said = [f"{a} / {b}" for a, b in pairs]
+    if len(columns) <= len(pairs):
+        print_table(
+            ["pair", *columns], [[text, *(_shown(v[n]) for v in columns.values())] for n, text in enumerate(said)]
+        )
+        return
+    if len(pairs) > 1:
+        print_facts({f"{n})": text for n, text in enumerate(said, 1)})
+    heads = [f"{n})" for n in range(1, len(pairs) + 1)] if len(pairs) > 1 else [said[0]]
+    print_table(["method", *heads], [[name, *map(_shown, values)] for name, values in columns.items()])
+
+
+def _pairs(sentences: Sequence[str] | None, file: Path | None) -> list[tuple[str, str]]:
+    if file is not None:
+        from composita.composition.order import read_sentences
+
+        rows = [(place, line.split("\t")) for place, line in enumerate(read_sentences(file), 1)]
+        for place, row in rows:
+            if len(row) < 2:
+                raise InputError(
+                    f"pair {place}: expected two sentences with a tab between them, got {row[0]!r}", source=file
+                )
+        return [(row[0].strip(), row[1].strip()) for _, row in rows]
+    if not sentences or len(sentences) < 2:
+        raise UsageError("expected two sentences or more, or --file with pairs")
+    return [(sentences[0], other) for other in sentences[1:]]
+
+
+# ---------------------------------------------------------------- explain, neighbours
+
+
+def explain(
+    run: RunArgument,
+    sentence: Annotated[str, typer.Argument(metavar="SENTENCE", help="A sentence or a phrase.")],
+    method: MethodOption = None,
+    number: NumberOption = 10,
+    grammar: GrammarOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Say of which attested phrases, or words, a meaning is made, with their weights."""
+    from composita.composition.explain import explain as explain_phrase
+
+    model = _model(run, grammar)
+    found = explain_phrase(model.lexicon, model.phrase(sentence), _method(model, method))
+    if json:
+        rows = [part._asdict() for part in found.rows[:number]]
+        print_json({"text": sentence, "phrase": str(found.phrase), "method": found.method, "parts": found.parts,
+                    "notes": list(found.notes), "rows": rows})  # fmt: skip
+        return
+    print_facts({"sentence": sentence, "meaning": str(found.phrase), "method": found.method})
+    table = [[part.text, f"{part.weight:.4f}", f"{part.share:.1%}"] for part in found.rows[:number]]
+    print_table([f"made of {plural(found.parts, 'part')}", "weight", "share"], table)
+    _warn(found.notes, quiet)
+
+
+def neighbours(
+    run: RunArgument,
+    items: Annotated[list[str], typer.Argument(metavar="ITEM...", help="Words, phrases or sentences.")],
+    method: MethodOption = None,
+    of: Annotated[str, typer.Option(metavar="KIND", help="Among what: words, phrases or both.")] = "words",
+    number: NumberOption = 10,
+    grammar: GrammarOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show the words, or the attested phrases, that are nearest to a word or to the meaning of a sentence."""
+    from composita.composition.nearest import nearest
+
+    kinds = ("words", "phrases") if of == "both" else (of,)
+    model = _model(run, grammar)
+    meanings = _method(model, method).compose(model.lexicon, model.phrases(items))
+    with show_progress(quiet or json):
+        found = nearest(model.space, meanings, number, kinds=kinds)
+    if json:
+        print_json([
+            {"text": text, "phrase": str(meanings.phrases[n]), "method": meanings.method,
+             "reason": meanings.reasons.get(n),
+             **{kind: [near._asdict() for near in getattr(found[n], kind)] for kind in kinds}}
+            for n, text in enumerate(items)
+        ])  # fmt: skip
+    else:
+        for n, text in enumerate(items):
+            for kind in kinds:
+                _print_near(text, kind, getattr(found[n], kind))
+        for n, reason in meanings.reasons.items():
+            print_error(f"{items[n]}: {reason}")
+        _warn(dict.fromkeys(note for said in meanings.notes.values() for note in said), quiet)
+    if len(meanings.reasons) == len(items):
+        raise typer.Exit(1)
+
+
+def _print_near(text: str, kind: str, found: list[Near]) -> None:
+    if found:
+        print_table([f"{kind} near {text!r}", "similarity"], [[near.text, f"{near.similarity:.4f}"] for near in found])
+
+
+# ---------------------------------------------------------------- order
+
+
+def order(
+    run: RunArgument,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help=f"{FILE_HELP} Each is compared with its twin.")
+    ] = None,
+    source: Annotated[
+        str, typer.Option("--from", metavar="SOURCE", help="corpus: take attested sentences; file: those of FILE.")
+    ] = "",
+    number: Annotated[int, typer.Option("--number", "-n", metavar="N", help="How many attested ones.", min=1)] = 500,
+    methods: MethodsOption = "all",
+    hold_out: Annotated[
+        bool, typer.Option(help="Whether the attested ones are left out of what functions are learned from.")
+    ] = True,
+    grammar: GrammarOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Exchange subject and object, and see which methods tell *pandas eat bamboo* from *bamboo eats pandas*."""
+    from composita.composition.order import attested_sentences, read_sentences, word_order
+
+    if source not in ("", "corpus", "file") or (source == "corpus") == (file is not None):
+        raise UsageError("expected either a FILE with sentences, or --from corpus")
+    model = _model(run, grammar)
+    chosen = _methods(model, methods)
+    attested = None if file is not None else attested_sentences(model.lexicon, count=number)
+    sentences = model.phrases(read_sentences(file)) if file is not None else attested or []
+    with show_progress(quiet or json) as progress:
+        found = word_order(model.lexicon, sentences, chosen, hold_out=hold_out, progress=progress)
+    if json:
+        print_json({
+            "held_out": found.held_out, "sentences": [str(s) for s in found.sentences],
+            "rows": [asdict(row) for row in found.rows],
+            "gaps": {name: [_number(gap) for gap in gaps.tolist()] for name, gaps in found.gaps.items()},
+        })  # fmt: skip
+        return
+    _print_order(found)
+
+
+def _print_order(found: OrderTest) -> None:
+    known = int((found.attested >= 0).sum())
+    print_facts({
+        "sentences": f"{len(found.sentences):,}, such as {found.sentences[0].display()!r} "
+        f"and {found.swapped[0].display()!r}",
+        "attested": f"{known:,}" + (", left out of what is learned from" if found.held_out else ""),
+    })  # fmt: skip
+    rows = [
+        [
+            row.title, f"{row.composed:,}", _shown(row.gap), "-" if row.right is None else f"{row.right:.3f}",
+            "-" if row.interval is None else f"{row.interval[0]:.3f} to {row.interval[1]:.3f}", row.note,
+        ]
+        for row in found.rows
+    ]  # fmt: skip
+    print_table(["method", "composed", "gap", "right", "95%", ""], rows)
+
+
+# ---------------------------------------------------------------- shared
+
+
+def _model(run: Path, grammar: str | None) -> Model:
+    from dataclasses import replace
+
+    from composita.composition.model import open_model
+
+    model = open_model(run)
+    return model if grammar is None else replace(model, grammar_name=grammar)
+
+
+def _method(model: Model, name: str | None) -> Method:
+    from composita.composition.methods import method_named
+
+    chosen = model.default_method if name is None else method_named(name)
+    reason = chosen.impossible(model.lexicon)
+    if reason:
+        raise UsageError(reason)
+    return chosen
+
+
+def _methods(model: Model, names: str) -> list[Method]:
+    """Find the methods asked for; of all of them those that can be used."""
+    from composita.composition.methods import methods_named
+
+    if not names:
+        return [model.default_method]
+    chosen = methods_named(names)
+    return [m for m in chosen if not m.impossible(model.lexicon)] if names.strip() == "all" else chosen
+
+
+def _texts(sentences: Sequence[str] | None, file: Path | None) -> list[str]:
+    from composita.composition.order import read_sentences
+
+    texts = [*(sentences or ()), *(read_sentences(file) if file is not None else ())]
+    if not texts:
+        raise UsageError('expected a sentence, such as "dogs chase cats", or --file')
+    return texts
+
+
+def _warn(remarks: Iterable[str], quiet: bool) -> None:
+    if not quiet:
+        for remark in remarks:
+            print_error(remark)
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None or math.isnan(value) else f"{value:.4f}"

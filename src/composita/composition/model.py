@@ -1,0 +1,211 @@
+"""Models: what can compose, a lexicon with a grammar, opened from a run, a lexicon or a space.
+
+>>> import numpy as np
+>>> from composita.functions.lexicon import Lexicon
+>>> model = Model(Lexicon.from_vectors({"dog-n": np.array([0.0, 3.0]), "bark-v": np.array([1.0, 0.0])}), "tiny")
+>>> model.phrase("bark-v(dog-n)").display()
+'dog bark'
+>>> model.compose(["bark-v(dog-n)"], "add").vectors.tolist()
+[[1.0, 1.0]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from composita.composition.ground import Ground
+from composita.composition.meanings import Meanings
+from composita.composition.method import Method
+from composita.composition.methods import METHODS, method_named
+from composita.functions.lexicon import Lexicon
+from composita.grammar.phrase import OPERATIONS, Phrase
+from composita.store.errors import NotFoundError, UsageError
+from composita.store.folder import Folder
+
+if TYPE_CHECKING:
+    from composita.grammar.derivation import Derivation
+    from composita.grammar.forms import Forms
+    from composita.grammar.grammar import Grammar
+    from composita.grammar.terms import Term
+    from composita.spaces.space import Space
+
+KINDS = ("run", "lexicon", "space")
+DEFAULTS = ("learned", "add", "verb")
+"""The methods that are tried when none is asked for: the first that the lexicon allows."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a text means: its phrase, its term, and of how many derivations it is the likeliest."""
+
+    text: str
+    phrase: Phrase
+    term: str
+    derivations: int
+    derivation: Derivation | None = None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A lexicon, and the grammar by which sentences are read.
+
+    Parameters
+    ----------
+    lexicon
+        Vectors and functions.
+    name
+        What it is called.
+    grammar_name
+        ``paper``, ``english``, or the path of a grammar.
+    corpus
+        The encoded corpus that it came from, where that is known.
+    path
+        Where it was opened.
+
+    """
+
+    lexicon: Lexicon
+    name: str
+    grammar_name: str = "english"
+    corpus: Path | None = None
+    path: Path | None = None
+
+    @property
+    def space(self) -> Space:
+        """The space of the lexicon, with its attested phrases."""
+        return self.lexicon.space
+
+    @property
+    def ground(self) -> Ground:
+        """What methods stand on; what they learned is kept there."""
+        return Ground.of(self.lexicon)
+
+    @cached_property
+    def grammar(self) -> Grammar:
+        """The grammar."""
+        from composita.grammar.grammar import Grammar
+
+        return Grammar.load(self.grammar_name)
+
+    @cached_property
+    def forms(self) -> Forms:
+        """Which words the forms of a text can be; without a table of them only lemmas are known."""
+        from composita.grammar.forms import Forms
+
+        return Forms(self.lexicon.forms, self.lexicon.words)
+
+    @property
+    def default_method(self) -> Method:
+        """The lexicon's own functions where it has some, and otherwise Add."""
+        return METHODS["learned" if len(self.lexicon) else "add"]
+
+    def derivations(self, text: str) -> list[Derivation]:
+        """Give all derivations of a sentence, the likeliest first."""
+        found: list[Derivation] = self.grammar.derivations(text, self.forms)
+        return found
+
+    def read(self, text: str) -> Reading:
+        """Read a sentence, ``dogs chase cats``, in its likeliest sense, or a phrase, ``chase-v(cat-n, dog-n)``."""
+        bare = text.strip()
+        if "(" in bare or bare in self.lexicon.ids:
+            phrase = Phrase.parse(bare)
+            return Reading(text, phrase, str(phrase), 1)
+        found = self.derivations(bare)
+        first = found[0]
+        if first.phrase is None:
+            raise UsageError(
+                f"{text!r} means {first.term}, which is not made of words applied to words: no method takes it"
+            )
+        return Reading(text, first.phrase, str(first.term), len(found), first)
+
+    def phrase(self, text: str) -> Phrase:
+        """Read a sentence or a phrase; see `read`."""
+        return self.read(text).phrase
+
+    def types(self, phrase: Phrase) -> dict[str, str]:
+        """Give the type of each word of a phrase: ``chase-v : N -> N -> S``."""
+        found: dict[str, str] = {}
+        _types(phrase, found)
+        return found
+
+    def phrases(self, texts: Sequence[str]) -> list[Phrase]:
+        """Read many; equal ones only once."""
+        known = {text: self.phrase(text) for text in dict.fromkeys(texts)}
+        return [known[text] for text in texts]
+
+    def compose(
+        self, texts: Sequence[str], method: str | Method | None = None, *, back_off: bool = True
+    ) -> Meanings:  # fmt: skip
+        """Compose sentences or phrases by a method, by default `default_method`."""
+        chosen = self.default_method if method is None else method_named(method) if isinstance(method, str) else method
+        return chosen.compose(self.lexicon, self.phrases(texts), back_off=back_off)
+
+
+def open_model(path: str | Path) -> Model:
+    """Open a run, a lexicon or a space."""
+    folder = Folder.open(path, version=None)
+    kind, name = folder.meta["kind"], folder.path.name
+    if kind == "run":
+        about = folder.meta
+        if not about.get("lexicon"):
+            raise NotFoundError(
+                f"{path}: this run learned no functions; name a space or a lexicon of its folder stages/"
+            )
+        corpus = about.get("corpus")
+        return Model(
+            Lexicon.open(folder.path / about["lexicon"]), str(about.get("name", name)),
+            _grammar_of(folder.path, str(about.get("grammar") or "english")),
+            None if corpus is None else folder.path / corpus, folder.path,
+        )  # fmt: skip
+    if kind == "lexicon":
+        return Model(Lexicon.open(path), name, path=folder.path)
+    if kind == "space":
+        from composita.spaces.space import Space
+
+        return Model(Lexicon.from_space(Space.open(path)), name, path=folder.path)
+    raise NotFoundError(f"{path} holds {kind!r}: expected a {', a '.join(KINDS[:-1])} or a {KINDS[-1]}")
+
+
+def phrase_of(term: Term) -> Phrase | None:
+    """Give a meaning as words, or coordination and relative clauses, applied to such; None where it is more than that.
+
+    >>> from composita.grammar.terms import parse_term
+    >>> print(phrase_of(parse_term("bark-v(and(dog-n, and(cat-n, mouse-n)))")))
+    bark-v(and(dog-n, cat-n, mouse-n))
+    """
+    from composita.grammar.terms import Const, spine
+
+    head, arguments = spine(term)
+    if not isinstance(head, Const) or not (head.is_word or (head.name in OPERATIONS and len(arguments) > 1)):
+        return None
+    parts: list[Phrase] = []
+    for argument in arguments:
+        part = phrase_of(argument)
+        if part is None:
+            return None
+        # Coordination of coordinations is one: all parts weigh the same.
+        parts.extend(part.arguments if part.head == head.name == "and" else (part,))
+    return Phrase(head.name, tuple(parts))
+
+
+def _types(phrase: Phrase, found: dict[str, str]) -> str:
+    """Find the types of all words; a modifier gives what it takes, a verb gives S."""
+    taken = [_types(argument, found) for argument in phrase.arguments]
+    if phrase.head in OPERATIONS:
+        given = taken[0]
+    elif not taken:
+        given = "S" if phrase.head.endswith("-v") else "N"
+    else:
+        given = "S" if phrase.head.endswith("-v") else taken[-1]
+    found[phrase.head] = " -> ".join([*taken, given])
+    return given
+
+
+def _grammar_of(run: Path, name: str) -> str:
+    """Find the grammar of a run: the name of a built-in one, or a file, relative to the run's folder."""
+    beside = run / name
+    return str(beside) if beside.is_file() else name
