@@ -165,7 +165,6 @@ class Derivation:
         return self.svg()
 
 
-
 def phrase_of(term: Term) -> Phrase | None:
     """Give a term as a phrase, if it is words applied to words, each to as many as its type asks for."""
     head, arguments = spine(term)

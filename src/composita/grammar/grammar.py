@@ -21,7 +21,7 @@ Arrow(argument=Basic(name='N'), result=Basic(name='S'))
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -41,6 +41,7 @@ from composita.grammar.types import WORD, Type, shape_of, space_of
 from composita.store.errors import InputError, UsageError
 
 MOST_CHARACTERS = 1_000_000
+SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -143,10 +144,15 @@ class Grammar:
 
     # ------------------------------------------------------------ looking
 
-    @property
+    @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The rules, one for each value of their features."""
         return tuple(self._text.rules)
+
+    @cached_property
+    def rule_texts(self) -> list[str]:
+        """The rules as they are written."""
+        return [str(rule) for rule in self.rules]
 
     @property
     def start(self) -> tuple[str, ...]:
@@ -178,23 +184,34 @@ class Grammar:
         for name in dimensions or {}:
             if name not in self.basic:
                 raise UsageError(f"{name!r} is no basic type of the grammar: expected {', '.join(self.basic)}")
+        named = {name: self._collapsed(name) for name in self.typing.categories}
         classes: dict[str, list[str]] = {}
         for rule in self.rules:
             if rule.is_lexical:
-                classes.setdefault(rule.left, []).append(str(rule.right[0]))
+                classes.setdefault(named[rule.left], []).append(str(rule.right[0]))
         made = {rule.left for rule in self.rules}
-        entries = []
-        for name, kind in self.typing.categories.items():
-            lexical = name in classes or name not in made
+        entries: dict[str, Entry] = {}
+        for category, kind in self.typing.categories.items():
+            name = named[category]
+            lexical = name in classes or category not in made
             if kind == WORD:
-                forms = [" ".join(map(str, rule.right)) for rule in self.rules if rule.left == name]
-                shown = ", ".join(forms[:4]) + (", ..." if len(forms) > 4 else "")
-                entries.append(Entry(name, kind, "-", None, lexical=False, words=shown))
+                forms = [" ".join(map(str, rule.right)) for rule in self.rules if named[rule.left] == name]
+                shown = ", ".join(forms[:SHOWN]) + (", ..." if len(forms) > SHOWN else "")
+                entries.setdefault(name, Entry(name, kind, "-", None, lexical=False, words=shown))
                 continue
             shape = None if dimensions is None else shape_of(kind, dimensions)
             words = " ".join(classes.get(name, ["words"] if lexical else []))
-            entries.append(Entry(name, kind, space_of(kind), shape, lexical, words))
-        return Types(entries, self.basic)
+            entries.setdefault(name, Entry(name, kind, space_of(kind), shape, lexical, words))
+        return Types(list(entries.values()), self.basic)
+
+    def _collapsed(self, category: str) -> str:
+        """Write one name for a category with any of its features, if all are of one type: ``VP[f]``."""
+        base, bracket, value = category.partition("[")
+        for feature, values in self._text.features.items():
+            if bracket and value.rstrip("]") in values:
+                kinds = {self.typing.categories.get(f"{base}[{other}]") for other in values} - {None}
+                return f"{base}[{feature}]" if len(kinds) == 1 else category
+        return category
 
     # ------------------------------------------------------------ deriving
 
@@ -209,6 +226,7 @@ class Grammar:
         *,
         start: str | None = None,
         most: int = parsing.MOST_DERIVATIONS,
+        known: Callable[[Const], bool] | None = None,
     ) -> list[Derivation]:
         """Find the derivations of a sentence, the likeliest first.
 
@@ -223,6 +241,9 @@ class Grammar:
             The category to be derived; by default the first of those that the grammar starts with that fits.
         most
             How many derivations to give at most.
+        known
+            Whether there is a vector or function for a word of some type, such as ``live_in-v : N -> N -> S``.
+            Derivations with fewer unknown words come first.
 
         """
         words = parsing.split_words(sentence) if isinstance(sentence, str) else [word.lower() for word in sentence]
@@ -231,35 +252,55 @@ class Grammar:
             raise UsageError(f"expected at least 1 derivation, got most={most}")
         try:
             found = parsing.parse(self._compiled, words, Forms.of(forms), wanted, most)
-            return [
-                Derivation(tuple(words), self._tree(made, words), exp(-made.cost.words / 1e6))
+            write = _Writer(self, words)
+            derivations = [
+                Derivation(tuple(words), write.tree(made), exp(-made.cost.words / parsing.SCALE))
                 for made in found.derivations
             ]
         except RecursionError:
             raise UsageError(f"{parsing.shorten(words)!r} is nested too deeply: use a shorter sentence") from None
+        if known is None:
+            return derivations
+        sure = {word: known(word) for d in derivations for word in d.constants if word.is_word}
+        return sorted(derivations, key=lambda d: sum(not sure[word] for word in set(d.constants) if word.is_word))
 
-    def _tree(self, made: parsing.Made, words: Sequence[str]) -> Tree:
-        """Write a derivation out, with the meaning of each part."""
-        rule, kind = self.rules[made.rule], self.typing.categories[self.rules[made.rule].left]
+
+class _Writer:
+    """Derivations written out, with the meaning of each part; parts that several have in common are written once."""
+
+    def __init__(self, grammar: Grammar, words: Sequence[str]) -> None:
+        self.grammar, self.words = grammar, words
+        self.done: dict[int, Tree] = {}
+
+    def tree(self, made: parsing.Made) -> Tree:
+        """Write out what a part is made of."""
+        if id(made) not in self.done:  # all parts are held by their derivations, so no number is used twice
+            self.done[id(made)] = self._tree(made)
+        return self.done[id(made)]
+
+    def _tree(self, made: parsing.Made) -> Tree:
+        grammar, words = self.grammar, self.words
+        rule, written = grammar.rules[made.rule], grammar.rule_texts[made.rule]
+        kind = grammar.typing.categories[rule.left]
         if isinstance(rule.right[0], WordClass):
             (leaf,) = made.parts
             assert isinstance(leaf, parsing.Leaf)
             assert leaf.reading is not None
             word = Const(leaf.reading.label, kind)
-            return Tree(rule.left, kind, word, (Tree("", kind, word, form=words[leaf.place]),), rule=str(rule))
+            return Tree(rule.left, kind, word, (Tree("", kind, word, form=words[leaf.place]),), rule=written)
         parts: list[Tree] = []
         values: dict[str, Term] = {}
         for name, symbol, part in zip(rule.names, rule.right, made.parts, strict=True):
             if isinstance(symbol, Category):
                 assert isinstance(part, parsing.Made)
-                parts.append(self._tree(part, words))
+                parts.append(self.tree(part))
                 values[name] = parts[-1].meaning
             else:
                 assert isinstance(part, parsing.Leaf)
                 form = words[part.place]
                 parts.append(Tree("", WORD, Const(form, WORD), form=form))
-        meaning = reduce(substitute(self.typing.meanings[made.rule], values))
-        return Tree(rule.left, kind, meaning, tuple(parts), rule=str(rule))
+        meaning = reduce(substitute(grammar.typing.meanings[made.rule], values))
+        return Tree(rule.left, kind, meaning, tuple(parts), rule=written)
 
 
 def built_in() -> tuple[str, ...]:

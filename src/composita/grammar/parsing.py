@@ -24,9 +24,11 @@ MOST_ITEMS = 300_000
 """How many items a chart may have: some seconds of work."""
 MOST_DERIVATIONS = 100
 SHOWN = 8
+RARELY = 100
+"""So much less likely are words of the grammar as words of a lexicon: *that* as an adverb."""
 
 _TOKEN = re.compile(r"\w+(?:['.&-]\w+)*|[^\w\s]")
-_SCALE = 1_000_000
+SCALE = 1_000_000
 """Costs are whole numbers, so that their sum does not depend on the order."""
 
 
@@ -148,6 +150,8 @@ class Compiled:
 
     def _token(self, place: int, word: str, forms: Forms) -> _Token:
         readings = forms.find(word) if self.classes else []
+        if Word(word) in self.bit:  # a word of the grammar itself is hardly ever one of a lexicon as well
+            readings = [Reading(r.label, r.count, r.share / RARELY) for r in readings]
         admitted = {
             symbol: fitting
             for symbol in self.classes
@@ -365,7 +369,7 @@ class _Forest:
         if not isinstance(symbol, WordClass):
             return [(Cost(), Leaf(middle))], 1
         readings = self.chart.tokens[middle].admitted[symbol]
-        return [(Cost(round(-math.log(r.share) * _SCALE)), Leaf(middle, r)) for r in readings], len(readings)
+        return [(Cost(round(-math.log(r.share) * SCALE)), Leaf(middle, r)) for r in readings], len(readings)
 
 
 def parse(

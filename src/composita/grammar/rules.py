@@ -31,7 +31,10 @@ class Word:
 
 @dataclass(frozen=True)
 class WordClass:
-    """Any word of some parts of speech, if its form fits: ``<n p>``, ``<v *ing>``, ``<v !*ing>``."""
+    """Any word of some parts of speech, if its form fits: ``<n p>``, ``<v *ing>``, ``<v !*ing>``.
+
+    A form that is the lemma is not inflected and never fits: *sing* is no *-ing* form of ``sing-v``.
+    """
 
     letters: tuple[str, ...]
     form: str = "*"
@@ -40,10 +43,13 @@ class WordClass:
     def admits(self, form: str, label: str) -> bool:
         """Say whether a form of a word is of the class.
 
-        >>> WordClass(("v",), "*ing", fits=False).admits("chased", "chase-v")
-        True
+        >>> finite = WordClass(("v",), "*ing", fits=False)
+        >>> [finite.admits(form, "sing-v") for form in ("sings", "sing", "singing")]
+        [True, True, False]
         """
-        return label[-1] in self.letters and fnmatchcase(form, self.form) == self.fits
+        if label[-1] not in self.letters:
+            return False
+        return self.form == "*" or (fnmatchcase(form, self.form) and form != label[:-2]) == self.fits
 
     def __str__(self) -> str:
         letters = " ".join(self.letters)
