@@ -1,5 +1,6 @@
 """A cluster: a real scheduler and real workers in processes of their own, in other folders than ours."""
 
+import json
 import os
 import signal
 import subprocess
@@ -56,7 +57,10 @@ def started(folder, workers=2, nanny=True):
     """Start a scheduler and workers as their commands do; give the scheduler's address and the processes."""
     folder.mkdir(exist_ok=True)
     file = folder / "scheduler.json"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path]),
+        "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",  # a worker takes its time to start again
+    }
     dask = [sys.executable, "-m", "dask"]
 
     def start(where, *words):
@@ -69,21 +73,13 @@ def started(folder, workers=2, nanny=True):
     try:
         wait_for(file.exists, folder / "s" / "log")
         for number in range(workers):
-            words = [
-                "worker",
-                "--scheduler-file",
-                str(file),
-                "--nthreads",
-                "1",
-                "--no-dashboard",
-                "--host",
-                "127.0.0.1",
-            ]
-            words += ["--nanny" if nanny else "--no-nanny", "--local-directory", str(folder / f"w{number}" / "local")]
-            processes.append(start(folder / f"w{number}", *words))
-        with distributed.Client(scheduler_file=str(file), set_as_default=False) as client:
-            client.wait_for_workers(workers, timeout=60)
-            yield client.scheduler.address, processes
+            words = ["--nthreads", "1", "--nanny" if nanny else "--no-nanny"]
+            words += ["--local-directory", str(folder / f"w{number}" / "local")]
+            processes.append(start(folder / f"w{number}", "worker", *here, *words))
+        for number in range(workers):
+            log = folder / f"w{number}" / "log"
+            wait_for(lambda log=log: "Registered to" in log.read_text(), log)
+        yield json.loads(file.read_text())["address"], processes
     finally:
         for process in reversed(processes):
             process.terminate()
@@ -93,6 +89,18 @@ def started(folder, workers=2, nanny=True):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+@pytest.fixture(autouse=True)
+def no_test_waits_for_ever():
+    def stop(*_):
+        raise TimeoutError("nothing came of it in a minute")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 def wait_for(true, log, seconds=60):
@@ -139,18 +147,28 @@ def test_a_task_that_kills_its_workers_is_named(address):
         list(run_tasks([Task("deadly", die, (0,))], engine=engine))
 
 
-def test_nobody_there():
-    with pytest.raises(UsageError, match=r"no scheduler of Dask answers at nonsense"), cluster("nonsense"):
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("nonsense", "it is no address of a machine and a port"),
+        ("tcp://10.0.0.1", "it is no address"),
+        ("{folder}/some.json", "it is no file that a scheduler wrote"),
+        ("tcp://127.0.0.1:9", ""),
+        ("nowhere.invalid:8786", ""),
+    ],
+)
+def test_nobody_there(address, reason, tmp_path, monkeypatch):
+    monkeypatch.setattr("composita.store.cluster.CONNECTING", 1.0)
+    (tmp_path / "some.json").write_text("[]")
+    address = address.format(folder=tmp_path)
+    with pytest.raises(UsageError, match=f"no scheduler of Dask answers at .*{reason}.*: give"), cluster(address):
         pass
 
 
 def test_no_workers(tmp_path):
-    with (
-        started(tmp_path, workers=0) as (address, _),
-        pytest.raises(UsageError, match="has no workers"),
-        cluster(address),
-    ):
-        pass
+    with started(tmp_path, workers=0) as (address, _):  # noqa: SIM117 - a line would be too long
+        with pytest.raises(UsageError, match="has no workers"), cluster(address):
+            pass
 
 
 def test_workers_that_do_not_see_the_data(address, tmp_path, monkeypatch):
@@ -195,19 +213,8 @@ def test_a_worker_killed_in_the_middle_of_counting_changes_nothing(tmp_path):
     write_synthetic(tmp_path / "text.conllu", 300_000, 1)
     corpus = tmp_path / "corpus"
     assert main(["encode", str(tmp_path / "text.conllu"), "--out", str(corpus), "-q"]) == 0
-    counting = [
-        "count",
-        str(corpus),
-        "--nouns",
-        "2000",
-        "--verbs",
-        "800",
-        "--contexts",
-        "2000",
-        "--phrases",
-        "svo",
-        "-q",
-    ]
+    sizes = ["--nouns", "2000", "--verbs", "800", "--contexts", "2000"]
+    counting = ["count", str(corpus), *sizes, "--phrases", "svo", "-q"]
     assert main([*counting, "--out", str(tmp_path / "here")]) == 0
     with started(tmp_path / "c", workers=2, nanny=False) as (address, processes):
         command = [sys.executable, "-m", "composita", *counting, "--out", str(tmp_path / "there"), "--cluster", address]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -21,8 +22,10 @@ from typing import Any
 import composita
 from composita.store.engine import Engine
 from composita.store.errors import MissingExtraError, StoreError, UsageError, plural
+from composita.store.strict_json import parse_json
 
 CONNECTING = 20.0  # seconds
+_ADDRESS = re.compile(r"(?:[a-z]+://)?(?:[^\s:/\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
 
 
 @contextmanager
@@ -41,15 +44,11 @@ def cluster(address: str, folders: Sequence[str | Path] = ()) -> Iterator[Engine
         distributed: Any = import_module("distributed")  # ships types for half of what it offers
     except ImportError:
         raise MissingExtraError("working on a cluster", package="distributed", extra="cluster") from None
-    place = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
+    place = _scheduler_of(address)
     try:
-        client = distributed.Client(**place, timeout=CONNECTING, set_as_default=False)
+        client = distributed.Client(place, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise UsageError(
-            f"no scheduler of Dask answers at {address} ({reason}): give the address that `dask scheduler` printed, "
-            "such as tcp://10.0.0.1:8786"
-        ) from None
+        raise _nobody(address, " ".join(str(error).split()) or type(error).__name__) from None
     with client:
         threads = client.nthreads()
         if not threads:
@@ -58,6 +57,29 @@ def cluster(address: str, folders: Sequence[str | Path] = ()) -> Iterator[Engine
         for folder in folders:
             _check_sight(client, Path(folder))
         yield Engine(sum(threads.values()), executor=client.get_executor(pure=False))
+
+
+def _scheduler_of(address: str) -> str:
+    """Give the address of the scheduler, out of its file where that is named.
+
+    A client that is given something else does not let go of its thread when it fails.
+    """
+    place = address
+    if Path(address).is_file():
+        try:
+            place = str(parse_json(Path(address).read_bytes())["address"])
+        except (OSError, ValueError, KeyError, TypeError):
+            raise _nobody(address, "it is no file that a scheduler wrote") from None
+    if not _ADDRESS.fullmatch(place):
+        raise _nobody(address, "it is no address of a machine and a port")
+    return place
+
+
+def _nobody(address: str, reason: str) -> UsageError:
+    return UsageError(
+        f"no scheduler of Dask answers at {address} ({reason}): give the address that `dask scheduler` printed, "
+        "such as tcp://10.0.0.1:8786"
+    )
 
 
 def _installed() -> tuple[str, str]:
