@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from composita.counting.count import count, count_phrases
     from composita.counting.counts import Counts
     from composita.counting.vocabulary import Vocabulary
+    from composita.experiment.config import Experiment
     from composita.functions.function import Function
     from composita.functions.learn import learn
     from composita.functions.lexicon import Lexicon
@@ -24,6 +25,7 @@ __all__ = [
     "CompositaError",
     "Corpus",
     "Counts",
+    "Experiment",
     "Function",
     "Grammar",
     "Lexicon",
@@ -46,6 +48,7 @@ _HOMES = {
     "CompositaError": "composita.store.errors",
     "Corpus": "composita.corpus.corpus",
     "Counts": "composita.counting.counts",
+    "Experiment": "composita.experiment.config",
     "Function": "composita.functions.function",
     "Grammar": "composita.grammar.grammar",
     "Lexicon": "composita.functions.lexicon",

@@ -36,6 +36,8 @@ RELATIONS_SHOWN = 12
 _PRINTERS = {
     "corpus": "composita.cli.inspect:describe_corpus",
     "counts": "composita.cli.counting:describe_counts",
+    "run": "composita.cli.experiment:describe_run",
+    "sweep": "composita.cli.experiment:describe_sweep",
 }
 """For each kind of folder the function that looks at one: it gives a table of facts and a function that prints them."""
 

@@ -1,0 +1,1 @@
+"""The report of an experiment: pictures as SVG, and one page that needs nothing else."""

@@ -1,0 +1,196 @@
+"""Scores of methods on one benchmark upon one lexicon or space: made, written to a folder of kind ``scores``, read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from composita.evaluation.spelling import exchange, respelled
+from composita.experiment.cache import Work
+from composita.experiment.differences import Rated
+from composita.experiment.results import Reference, Row
+from composita.store.folder import Folder, open_writer
+from composita.store.progress import Progress, check
+from composita.store.strict_json import dump_json, parse_json
+from composita.store.tables import read_table, write_table
+
+if TYPE_CHECKING:
+    from composita.evaluation.benchmarks import Benchmark
+    from composita.functions.lexicon import Lexicon
+
+logger = logging.getLogger("composita")
+
+KIND, VERSION = "scores", 1
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of some methods in one space, with what they predicted and what people said."""
+
+    space: str
+    rows: tuple[Row, ...]
+    reference: Reference
+    names: tuple[str, ...]
+    groups: tuple[str, ...]
+    means: FloatArray  # (items,)
+    similarities: dict[str, FloatArray]  # by method, (items,), NaN for what it could not
+    rating_items: npt.NDArray[np.int64]
+    rating_values: FloatArray
+    remarks: tuple[dict[str, Any], ...] = ()
+
+    def predicted(self, method: str) -> FloatArray:
+        """Give what a method predicted, (items,); NaN for what it could not."""
+        return self.similarities[method]
+
+    def rated(self) -> Rated:
+        """Give the ratings."""
+        return Rated.of(
+            self.reference.benchmark, self.rating_items.tolist(), self.rating_values.tolist(), len(self.names)
+        )  # fmt: skip
+
+    def renamed(self, name: Callable[[str], str]) -> Scored:
+        """Give other names to the methods."""
+        rows = tuple(replace(row, method=name(row.method)) for row in self.rows)
+        return replace(self, rows=rows, similarities={name(key): value for key, value in self.similarities.items()})
+
+
+# ---------------------------------------------------------------- scoring
+
+
+def score(benchmark: Benchmark, out: Path, work: Work) -> None:
+    """Score methods on a benchmark, and write what comes of it."""
+    said = work.stage.parameters
+    lexicon = open_lexicon(work.paths[0])
+    if said["spelling"]:
+        exchanged = exchange(benchmark.words, lexicon.ids)
+        for word, other in exchanged.items():
+            logger.info("%s is not in the corpus: %s is taken", word, other)
+        benchmark = benchmark.map_phrases(respelled(exchanged))
+    write_scored(score_methods(benchmark, lexicon, said, work), out, said)
+
+
+def open_lexicon(path: Path) -> Lexicon:
+    """Open a lexicon, or a space as a lexicon without functions."""
+    from composita.functions.lexicon import Lexicon
+    from composita.spaces.space import Space
+
+    kind = Folder.open(path, version=None).meta["kind"]
+    return Lexicon.from_space(Space.open(path)) if kind == "space" else Lexicon.open(path)
+
+
+# ---------------------------------------------------------------- on disk
+
+
+def write_scored(scored: Scored, out: Path, parameters: Any) -> None:  # noqa: ANN401 - what JSON can say
+    """Write scores to a folder."""
+    with open_writer(out, KIND, VERSION) as writer:
+        with writer.new_file("items.parquet") as new:
+            write_table(new.path, {
+                "name": list(scored.names), "group": list(scored.groups), "rating": scored.means,
+            })  # fmt: skip
+        with writer.new_file("ratings.parquet") as new:
+            write_table(new.path, {"item": scored.rating_items, "rating": scored.rating_values})
+        with writer.new_file("predictions.parquet") as new:
+            write_table(new.path, dict(scored.similarities))
+        with writer.new_file("rows.json") as new:
+            new.path.write_bytes(dump_json({
+                "rows": [row.to_json() for row in scored.rows], "reference": scored.reference.to_json(),
+                "remarks": list(scored.remarks),
+            }))  # fmt: skip
+        writer.commit({"parameters": dict(parameters)})
+        writer.sweep()
+
+
+def read_scored(path: Path, space: str) -> Scored:
+    """Read scores, under the name that their space has now."""
+    folder = Folder.open(path, KIND, VERSION)
+    said = parse_json(folder.file("rows.json").read_bytes())
+    items = read_table(folder.file("items.parquet"), ["name", "group", "rating"])
+    ratings = read_table(folder.file("ratings.parquet"), ["item", "rating"])
+    predictions = read_table(folder.file("predictions.parquet"))
+    return Scored(
+        space,
+        tuple(replace(Row.from_json(row), space=space) for row in said["rows"]),
+        Reference.from_json(said["reference"]),
+        tuple(items.column("name").to_pylist()), tuple(items.column("group").to_pylist()),
+        _numbers(items.column("rating")),
+        {name: _numbers(predictions.column(name)) for name in predictions.column_names},
+        np.asarray(ratings.column("item").to_numpy(), np.int64), _numbers(ratings.column("rating")),
+        tuple(said["remarks"]),
+    )  # fmt: skip
+
+
+def _numbers(column: Any) -> FloatArray:  # noqa: ANN401 - a column of pyarrow
+    return np.asarray(column.to_numpy(), np.float64)
+
+
+# ---------------------------------------------------------------- by hand
+
+
+def score_methods(benchmark: Benchmark, lexicon: Lexicon, said: Any, work: Work) -> Scored:  # noqa: ANN401
+    """Score methods on a benchmark of pairs."""
+    from composita.composition.methods import method_named
+    from composita.evaluation.agreement import agreement
+    from composita.evaluation.prediction import predict
+    from composita.evaluation.statistics import correlations, interval, resamples
+
+    ratings, items = benchmark.ratings, len(benchmark.items)
+    observed = {"rho_individual": ratings.observations, "rho_mean": ratings.mean_observations}
+    drawn = resamples(items, said["bootstrap"], said["seed"])
+    rows, predicted, remarks = [], {}, []
+    for number, name in enumerate(said["methods"]):
+        check(work.cancel)
+        work.progress(Progress("scoring", number, len(said["methods"]), "methods"))
+        found = predict(method_named(name), lexicon, benchmark.items, back_off=said["back_off"])
+        predicted[name] = found.similarity
+        figures: dict[str, Any] = {}
+        for convention, observations in observed.items():
+            rho = correlations(found.similarity[None], observations)[0, 0]
+            bounds = interval(correlations(found.similarity[None], observations, drawn)[0]) if len(drawn) else None
+            known = not np.isnan(rho)
+            figures[convention] = float(rho) if known else None
+            figures[f"{convention}_interval"] = bounds if known and bounds and not np.isnan(bounds[0]) else None
+        covered = int((~np.isnan(found.similarity)).sum())
+        rows.append(Row(
+            benchmark.name, name, "", figures["rho_individual"], figures["rho_individual_interval"],
+            figures["rho_mean"], figures["rho_mean_interval"], items, covered,
+        ))  # fmt: skip
+        remarks.append({
+            "method": name, "warnings": list(found.warnings),
+            "reasons": _counted(found.reasons.values()),
+            "notes": _counted(note for notes in found.notes.values() for note in notes),
+        })  # fmt: skip
+    return Scored(
+        "", tuple(rows), reference_of(benchmark, agreement(ratings)),
+        tuple(item.name for item in benchmark.items), tuple(item.group for item in benchmark.items), ratings.means,
+        predicted, ratings.item, ratings.rating, tuple(remarks),
+    )  # fmt: skip
+
+
+def _counted(texts: Any) -> dict[str, int]:  # noqa: ANN401 - any texts
+    from collections import Counter
+
+    return dict(Counter(texts).most_common(20))
+
+
+def reference_of(benchmark: Benchmark, found: Any) -> Reference:  # noqa: ANN401 - an agreement
+    """Say what frames the scores on a benchmark."""
+
+    def known(value: float) -> float | None:
+        return None if np.isnan(value) else float(value)
+
+    definitions = ("pairwise", "pairwise_without_ties", "leave_one_out", "split_half", "alpha")
+    return Reference(
+        benchmark.name, len(benchmark.items), len(benchmark.ratings), len(benchmark.ratings.participants),
+        {"rho_individual": known(found.pairwise), "rho_mean": known(found.leave_one_out)},
+        {"rho_individual": known(found.ceiling), "rho_mean": 1.0},
+        {},
+        {name: float(getattr(found, name)) for name in definitions if known(getattr(found, name)) is not None},
+    )  # fmt: skip
