@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from composita.grammar.phrase import Phrase
+from composita.grammar.phrase import OPERATIONS, Phrase
 from composita.grammar.terms import App, Const, Lam, Term, constants, spine
 from composita.grammar.types import Type, arity, axes_of, shape_of, space_of
 from composita.store.errors import UsageError
@@ -108,8 +108,13 @@ class Derivation:
 
     @cached_property
     def phrase(self) -> Phrase | None:
-        """The meaning as words applied to words, if it is that; None where it has operations or functions in it."""
+        """The meaning as a phrase: words and operations with all their arguments; None where it is a function."""
         return phrase_of(self.term)
+
+    @property
+    def is_contraction(self) -> bool:
+        """Whether the meaning is words applied to words, without operations: one contraction of tensors."""
+        return self.phrase is not None and all(word.is_word for word in self.constants)
 
     @property
     def constants(self) -> tuple[Const, ...]:
@@ -146,7 +151,7 @@ class Derivation:
 
         Only meanings that are words applied to words are one sum of products.
         """
-        if self.phrase is None:
+        if not self.is_contraction:
             raise UsageError(f"{self.term} is more than words applied to words: no one contraction of tensors")
         letters = iter("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" * 4)
         operands: list[tuple[str, Const]] = []
@@ -166,14 +171,25 @@ class Derivation:
 
 
 def phrase_of(term: Term) -> Phrase | None:
-    """Give a term as a phrase, if it is words applied to words, each to as many as its type asks for."""
+    """Give a term as a phrase, if it is words and operations, each with as many arguments as its type asks for.
+
+    >>> from composita.grammar.terms import parse_term
+    >>> print(phrase_of(parse_term("bark-v(and(dog-n, and(cat-n, mouse-n)))")))
+    bark-v(and(dog-n, cat-n, mouse-n))
+    """
     head, arguments = spine(term)
-    if not isinstance(head, Const) or not head.is_word:
+    if not isinstance(head, Const) or not (head.is_word or head.name in OPERATIONS):
         return None
-    if head.type is not None and arity(head.type) != len(arguments):
+    if (head.type is not None and arity(head.type) != len(arguments)) or not (head.is_word or arguments):
         return None
-    inner = [phrase_of(argument) for argument in arguments]
-    return None if None in inner else Phrase(head.name, tuple(p for p in inner if p is not None))
+    parts: list[Phrase] = []
+    for argument in arguments:
+        part = phrase_of(argument)
+        if part is None:
+            return None
+        # Coordination of coordinations is one: all parts weigh the same.
+        parts.extend(part.arguments if part.head == head.name == "and" else (part,))
+    return Phrase(head.name, tuple(parts))
 
 
 def _draw(tree: Tree, lead: str, *, types: bool) -> Iterator[str]:

@@ -34,7 +34,7 @@ from composita.grammar import parsing
 from composita.grammar.derivation import Derivation, Tree
 from composita.grammar.forms import Forms
 from composita.grammar.inference import Typing, infer
-from composita.grammar.reading import Text, check_rules, check_start, read_grammar
+from composita.grammar.reading import Text, check_rules, read_grammar, starts
 from composita.grammar.rules import Category, Refusal, Rule, WordClass
 from composita.grammar.terms import Const, Term, reduce, substitute
 from composita.grammar.types import WORD, Type, shape_of, space_of
@@ -157,7 +157,7 @@ class Grammar:
     @property
     def start(self) -> tuple[str, ...]:
         """The categories in which derivations end; the first that fits is taken."""
-        return tuple(self._text.start) or (self._text.rules[0].left,)
+        return starts(self._text.start or [self._text.rules[0].left], list(self.typing.categories))
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
@@ -247,7 +247,7 @@ class Grammar:
 
         """
         words = parsing.split_words(sentence) if isinstance(sentence, str) else [word.lower() for word in sentence]
-        wanted = self.start if start is None else (check_start(start, list(self.typing.categories)),)
+        wanted = self.start if start is None else starts([start], list(self.typing.categories))
         if most < 1:
             raise UsageError(f"expected at least 1 derivation, got most={most}")
         try:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from composita.counting.words import suggest
 from composita.grammar.operations import OPERATIONS
-from composita.grammar.reading import Text
+from composita.grammar.reading import Text, covered
 from composita.grammar.rules import Category, Rule
 from composita.grammar.terms import App, Const, Lam, Term, Var
 from composita.grammar.types import WORD, Arrow, Basic, Open, Type, arity, open_in
@@ -139,19 +139,15 @@ class _Inference:
             known = set(self.text.basic)
             if known:
                 self._check_names(kind, known, line)
-            for category in self._covered(name):
+            for category in covered(name, self.categories):
                 self.unifier.unify(self.categories[category], kind)
                 self.settled[category] = line
         for name in self.text.basic:
-            for category in self._covered(name):
+            for category in covered(name, self.categories):
                 if not self.unifier.can(self.categories[category], Basic(name)):
                     kind = self.unifier.resolve(self.categories[category])
                     raise self._error(f"{category} is declared both basic and {kind}: drop one of the two")
                 self.unifier.unify(self.categories[category], Basic(name))
-
-    def _covered(self, name: str) -> list[str]:
-        """The categories of a name: itself, or all its features."""
-        return [c for c in self.categories if c == name or c.partition("[")[0] == name]
 
     def _check_names(self, kind: Type, known: set[str], line: int) -> None:
         if isinstance(kind, Arrow):

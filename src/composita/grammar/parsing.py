@@ -396,7 +396,8 @@ def _failure(chart: _Chart, words: Sequence[str], start: Sequence[str]) -> str:
     reached = chart.reached
     expected = chart.expected(reached)
     shown = ", ".join(expected[:SHOWN]) + (" or others" if len(expected) > SHOWN else "")
-    whole = f"{shorten(words)!r} is no {' or '.join(start)} of this grammar"
+    names = dict.fromkeys(category.partition("[")[0] for category in start)
+    whole = f"{shorten(words)!r} is no {' or '.join(names)} of this grammar"
     if reached == len(words):
         return f"{whole}: the end came too soon, expected {shown}"
     before = f"behind {' '.join(words[max(0, reached - 4) : reached])!r}" if reached else "at the beginning"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from composita.counting.words import LETTERS, split_label, suggest
@@ -309,7 +309,7 @@ def check_rules(found: Text, source: str | None) -> None:
             raise InputError(f"{name} is used, but no rule makes it{hint}", source=source or "grammar", line=line)
     for names, what in ((found.start, "start"), (found.types, "type")):
         for name in names:
-            if name not in made | used.keys() | (bases if what == "type" else set()):
+            if name not in made | used.keys() | bases:
                 raise InputError(
                     f"{what} {name}: there is no such category{suggest(name, made | used.keys())}",
                     source=source or "grammar",
@@ -367,8 +367,14 @@ def _check_ends(found: Text, source: str | None) -> None:
             )
 
 
-def check_start(name: str, categories: Sequence[str]) -> str:
-    """Give a category in which derivations may end, or say that there is none."""
-    if name not in categories:
-        raise UsageError(f"{name!r} is no category of the grammar{suggest(name, categories)}")
-    return name
+def covered(name: str, categories: Iterable[str]) -> list[str]:
+    """Give the categories that a name stands for: itself, or itself with each of its features."""
+    return [category for category in categories if name in (category, category.partition("[")[0])]
+
+
+def starts(names: Sequence[str], categories: Sequence[str]) -> tuple[str, ...]:
+    """Give the categories in which derivations may end, or say that there is none of a name."""
+    for name in names:
+        if not covered(name, categories):
+            raise UsageError(f"{name!r} is no category of the grammar{suggest(name, categories)}")
+    return tuple(category for name in names for category in covered(name, categories))
