@@ -6,6 +6,7 @@ Hence it is known what a learner should find, and simulated annotators can rate 
 """
 
 from composita.corpus.miniature.planting import Truth, plant
+from composita.corpus.miniature.recovery import Recovered, recovery
 from composita.corpus.miniature.writing import Miniature, write_miniature
 
-__all__ = ["Miniature", "Truth", "plant", "write_miniature"]
+__all__ = ["Miniature", "Recovered", "Truth", "plant", "recovery", "write_miniature"]

@@ -33,14 +33,19 @@ CONTEXT = 12  # words a sentence
 
 
 class Frame(NamedTuple):
-    """How many argument combinations each verb of an arity is written with, and how often each."""
+    """How many argument combinations each verb of an arity is written with, and how often each.
+
+    ``usual`` is how many different nouns there are in each place of argument; 0 is for all. What is given, and to
+    whom, repeats itself, so that a regression for each pair of these has examples to learn from.
+    """
 
     arity: int
     combinations: int
     times: int
+    usual: tuple[int, ...]
 
 
-FRAMES = (Frame(1, 44, 4), Frame(2, 180, 2), Frame(3, 200, 3))
+FRAMES = (Frame(1, 44, 4, (0,)), Frame(2, 180, 2, (0, 0)), Frame(3, 300, 2, (12, 5, 0)))
 NOUN_SENTENCES = 20  # of each noun alone
 ADJECTIVE_NOUNS, ADJECTIVE_TIMES = 40, 3  # of each adjective
 
@@ -100,6 +105,10 @@ def _nominal(
 def _combinations(random: np.random.Generator, nouns: int, frame: Frame) -> list[tuple[int, ...]]:
     """Choose argument combinations, those of different nouns; some nouns are more usual than others with a verb."""
     usual = random.dirichlet(np.full(nouns, 0.8), frame.arity)
+    for share, size in zip(usual, frame.usual, strict=True):
+        if size:
+            share[:] = 0
+            share[random.permutation(nouns)[:size]] = 1 / size
     chosen: dict[tuple[int, ...], None] = {}
     while len(chosen) < frame.combinations:
         drawn = tuple(int(random.choice(nouns, p=share)) for share in usual)
