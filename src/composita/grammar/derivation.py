@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from composita.grammar.phrase import OPERATIONS, Phrase
 from composita.grammar.terms import App, Const, Lam, Term, constants, spine
@@ -168,6 +169,12 @@ class Derivation:
 
     def _repr_svg_(self) -> str:
         return self.svg()
+
+    def to_discopy(self) -> Any:  # noqa: ANN401 - discopy ships no types
+        """Give the meaning as a diagram of discopy, if it is words applied to words."""
+        from composita.grammar.discopy import diagram_of
+
+        return diagram_of(self)
 
 
 def phrase_of(term: Term) -> Phrase | None:
