@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from composita.counting.count import count, count_phrases
     from composita.counting.counts import Counts
     from composita.counting.vocabulary import Vocabulary
+    from composita.evaluation.benchmarks import Benchmark
+    from composita.evaluation.scoring import evaluate
     from composita.experiment.config import Experiment
     from composita.functions.function import Function
     from composita.functions.learn import learn
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from composita.store.errors import CompositaError
 
 __all__ = [
+    "Benchmark",
     "CompositaError",
     "Corpus",
     "Counts",
@@ -36,6 +39,7 @@ __all__ = [
     "__version__",
     "count",
     "count_phrases",
+    "evaluate",
     "learn",
     "ridge",
 ]
@@ -45,6 +49,7 @@ __version__ = "0.1.0"
 # Public names are found where they are made when they are first asked for, so that ``import composita`` is quick and
 # loads no library that the task at hand does not need.
 _HOMES = {
+    "Benchmark": "composita.evaluation.benchmarks",
     "CompositaError": "composita.store.errors",
     "Corpus": "composita.corpus.corpus",
     "Counts": "composita.counting.counts",
@@ -58,6 +63,7 @@ _HOMES = {
     "Vocabulary": "composita.counting.vocabulary",
     "count": "composita.counting.count",
     "count_phrases": "composita.counting.count",
+    "evaluate": "composita.evaluation.scoring",
     "learn": "composita.functions.learn",
     "ridge": "composita.functions.ridge",
 }
