@@ -47,7 +47,7 @@ def tiny_space(*, positive=True, sparse_rows=False, seed=0, patterns="sv,svo,vo,
         rows = sparse.csr_array(np.where(rng.random(rows.shape) < 0.7, rows, 0).astype(np.float32))
         rows = Matrix(rows.indptr.astype(np.int64), rows.indices, rows.data, rows.shape)
     core, nonzeros = items.fields.pattern == 0, np.full(len(items), 50, np.int32)
-    return Space(items, rows, core, rng.integers(1, 9, len(items)), nonzeros)
+    return Space(items, rows, core, rng.integers(1, 9, len(items)), nonzeros, source="vectors")
 
 
 def tiny_lexicon(**options):

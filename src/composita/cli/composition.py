@@ -126,7 +126,8 @@ def _print_composed(found: dict[str, Any]) -> None:
         console().print("  (a matrix lies near no vectors: compare it by composita similar)", style="italic")
     for kind in ("words", "phrases"):
         if found[kind]:
-            said = ", ".join(f"{near['text']} {near['similarity']:.2f}" for near in found[kind])
+            key = "label" if kind == "words" else "text"
+            said = ", ".join(f"{near[key]} {near['similarity']:.2f}" for near in found[kind])
             print_facts({f"near {kind}": said})
     console().print()
 
@@ -270,7 +271,8 @@ def neighbours(
 
 def _print_near(text: str, kind: str, found: list[Near]) -> None:
     if found:
-        print_table([f"{kind} near {text!r}", "similarity"], [[near.text, f"{near.similarity:.4f}"] for near in found])
+        rows = [[near.label if kind == "words" else near.text, f"{near.similarity:.4f}"] for near in found]
+        print_table([f"{kind} near {text!r}", "similarity"], rows)
 
 
 # ---------------------------------------------------------------- order

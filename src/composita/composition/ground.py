@@ -247,7 +247,7 @@ class Ground:
 
     def function_patterns(self, head: str, arity: int) -> list[str]:
         """Give the patterns in which a head has, or may be given, a function of so many arguments."""
-        own = [pattern for pattern, count in self._entries.get(head, ()) if count == arity]
+        own = [pattern for pattern, count in self._entries.get(head, ()) if count == arity and pattern != "vo"]
         return list(dict.fromkeys([*self._patterns(head, arity), *own]))
 
     @cached_property
@@ -259,15 +259,15 @@ class Ground:
         return found
 
     def function(self, head: str, pattern: str, learner: str = "") -> Function | None:
-        """Give the function of a head in a pattern: that of the lexicon, or one learned now by another learner.
+        """Give the function of a head in a pattern: that of the lexicon, or one learned now by a learner that is named.
 
         None where there is none, or too little to learn it from.
         """
-        if learner in ("", self.own) and (head, pattern) in self.lexicon and not self.without:
-            return self.lexicon.function(head, pattern)
-        name = learner or self.own
-        if not name:
+        held, name = (head, pattern) in self.lexicon, learner or self.own
+        if not learner and not held:
             return None
+        if name == self.own and held and not self.without:
+            return self.lexicon.function(head, pattern)
         return self.trained((name, pattern, head), lambda: self._learn(head, pattern, name))
 
     def _learn(self, head: str, pattern: str, learner: str) -> Function | None:

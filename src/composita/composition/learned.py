@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from composita.functions.function import Function
 
 
+VERB_PHRASE = "vo"
+
+
 class Found(NamedTuple):
     """A function for a head, and how it is used."""
 
@@ -58,7 +61,7 @@ def apply(batch: Batch, learner: str) -> Vectors:
         if found is None:
             _add_words(batch, head, places, total)
             continue
-        if found.arity != batch.arity:
+        if found.arity != batch.arity or found.pattern == VERB_PHRASE:
             batch.note(places, _used_otherwise(batch, head, found))
         total[places] = found.function.apply_all(*fit(batch.ground, found, head, batch.part(places)))
     return Vectors(total)
@@ -88,12 +91,12 @@ def find(ground: Ground, head: str, arity: int, learner: str) -> Found | None:
     """Find the function of a head for so many arguments, or the one of the nearest number of arguments."""
     for other in sorted(range(1, 5), key=lambda n: (abs(n - arity), n)):
         for pattern in ground.function_patterns(head, other):
-            if pattern == "vo" and arity > 1:
-                continue  # it applies to an object, and the last argument is the subject
             function = ground.function(head, pattern, learner)
             if function is not None:
                 return Found(function, other, pattern)
-    return None
+    # A verb phrase applies to an object, while the last argument of a sentence is the subject.
+    function = ground.function(head, VERB_PHRASE, learner) if arity == 1 else None
+    return None if function is None else Found(function, 1, VERB_PHRASE)
 
 
 def fit(ground: Ground, found: Found, head: str, arguments: tuple[FloatArray, ...]) -> tuple[FloatArray, ...]:
@@ -112,6 +115,8 @@ def _means(ground: Ground, found: Found, head: str) -> tuple[FloatArray, ...]:
 
 
 def _used_otherwise(batch: Batch, head: str, found: Found) -> str:
+    if found.pattern == VERB_PHRASE:
+        return f"{head} has a function for an object only: its argument is taken as that"
     known = f"{head} has no function of {plural(batch.arity, 'argument')}"
     if found.arity > batch.arity:
         names = " and ".join(found.function.names[: found.arity - batch.arity])
