@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import composita
-from composita.cli import composition, corpus, counting, experiment, explorer, inspect
+from composita.cli import composition, corpus, counting, evaluation, experiment, explorer, inspect
 from composita.cli.output import print_error
 from composita.store.errors import CompositaError
 
@@ -33,6 +33,7 @@ app = typer.Typer(
 corpus.register(app)
 counting.register(app)
 composition.register(app)
+evaluation.register(app)
 experiment.register(app)
 explorer.register(app)
 inspect.register(app)

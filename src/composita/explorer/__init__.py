@@ -1,0 +1,1 @@
+"""The explorer: what a run learned, as pages in the browser and as a JSON interface behind them."""

@@ -1,0 +1,96 @@
+"""Serving the explorer: on this machine only, unless somebody asks for more, and then behind a token."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from composita.explorer.guard import is_loopback
+from composita.store.errors import MissingExtraError, UsageError
+
+HERE = "127.0.0.1"
+PORT = 8765
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the explorer is served, and what a visitor must show."""
+
+    host: str
+    port: int
+    token: str | None
+
+    @property
+    def address(self) -> str:
+        """The address to open in a browser."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}/" + (f"?token={self.token}" if self.token else "")
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The names that a Host header may have; any for an address that stands for all."""
+        if self.host in ("0.0.0.0", "::"):
+            return frozenset()
+        return frozenset({self.host.lower(), *(("localhost", HERE, "::1") if is_loopback(self.host) else ())})
+
+
+def serve(
+    path: str | Path, *, host: str = HERE, port: int = PORT, announce: Callable[[Place], None] = lambda place: None
+) -> None:
+    """Show a run, a lexicon or a space in the browser until Ctrl-C.
+
+    Parameters
+    ----------
+    path
+        The folder to show.
+    host
+        The address to listen at. Any other than this machine's own needs a random token, which is part of the address.
+    port
+        The port; 0 for one that is free.
+    announce
+        Called with the place once it can be opened.
+
+    """
+    try:
+        import starlette  # noqa: F401 - looked for first, so that what else cannot be imported is not taken for it
+        import uvicorn
+    except ImportError:
+        raise MissingExtraError("the explorer", package="starlette", extra="web") from None
+    from composita.explorer.app import create_app
+    from composita.explorer.view import View
+
+    view = View.open(path)
+    listening = _listen(host, port)
+    place = Place(host, listening.getsockname()[1], None if is_loopback(host) else secrets.token_urlsafe(24))
+    config = uvicorn.Config(
+        create_app(view, hosts=place.hosts, token=place.token), log_level="warning", access_log=False,
+        server_header=False, limit_concurrency=200, timeout_keep_alive=20, h11_max_incomplete_event_size=64 << 10,
+    )  # fmt: skip
+    server: Any = uvicorn.Server(config)
+    announce(place)
+    # Ctrl-C is how the explorer is left; uvicorn raises it once more when it has closed.
+    with listening, suppress(KeyboardInterrupt):
+        server.run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Take the port, or say who else may have it."""
+    if not 0 <= port <= 65535:
+        raise UsageError(f"expected a port from 0 to 65535, got {port}")
+    listening = None
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        if listening is not None:
+            listening.close()
+        reason = error.strerror or str(error)
+        raise UsageError(f"cannot listen at {host}, port {port} ({reason}): choose another --port, or 0") from None
+    return listening

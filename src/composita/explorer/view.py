@@ -1,0 +1,192 @@
+"""What is shown: a model, the run that it came from and its corpus, opened once and asked by many at a time."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from composita.composition.methods import METHODS
+from composita.composition.model import Model, open_model
+from composita.store.errors import CompositaError, NotFoundError
+from composita.store.folder import Folder
+from composita.store.progress import Cancellation
+
+if TYPE_CHECKING:
+    from composita.corpus.corpus import Corpus
+    from composita.experiment.run import Run
+    from composita.spaces.space import Space
+
+
+class Known(NamedTuple):
+    """A form that can be completed: as it is written, the likeliest word, how often it was found."""
+
+    form: str
+    label: str
+    times: int
+
+
+@dataclass(frozen=True)
+class View:
+    """A model to be shown, with its run and its corpus where there are such.
+
+    Parameters
+    ----------
+    path
+        The folder that was named.
+    model
+        The lexicon with its grammar.
+    run
+        The run, if the folder holds one.
+    cancel
+        Asks a long answer to stop.
+    lock
+        What a lexicon keeps in memory changes while it is used, so that one question is answered at a time.
+
+    """
+
+    path: Path
+    model: Model
+    run: Run | None = None
+    cancel: Cancellation | None = None
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    kept: dict[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, path: str | Path) -> View:
+        """Open a run, a lexicon or a space."""
+        path = Path(path)
+        run = None
+        if Folder.open(path, version=None).meta["kind"] == "run":
+            from composita.experiment.run import Run
+
+            run = Run.open(path)
+        return cls(path, open_model(path), run)
+
+    def within(self, cancel: Cancellation) -> View:
+        """Give the same view for one answer, which can be asked to stop."""
+        return replace(self, cancel=cancel)
+
+    @contextmanager
+    def alone(self) -> Iterator[Model]:
+        """Give the model to one question at a time."""
+        with self.lock:
+            if self.cancel is not None:
+                self.cancel.check()
+            yield self.model
+
+    # ------------------------------------------------------------ what is there beside the lexicon
+
+    @property
+    def corpus(self) -> Corpus:
+        """The corpus, or why there is none."""
+        from composita.corpus.corpus import Corpus
+
+        if self.model.corpus is None:
+            raise NotFoundError("this folder does not say which corpus it came from: explore a run to read sentences")
+        with self.lock:
+            if "corpus" not in self.kept:
+                self.kept["corpus"] = Corpus.open(self.model.corpus)
+            corpus = self.kept["corpus"]
+        assert isinstance(corpus, Corpus)
+        return corpus
+
+    @property
+    def has_corpus(self) -> bool:
+        """Whether sentences can be shown."""
+        with suppress(CompositaError):
+            return bool(self.corpus)
+        return False
+
+    @property
+    def space(self) -> Space | None:
+        """The space with the attested phrases, where it is still there."""
+        with suppress(CompositaError), self.lock:
+            return self.model.space
+        return None
+
+    @property
+    def full(self) -> Space | None:
+        """The space whose dimensions are contexts, if the run has it or it is the one that is shown."""
+        with self.lock:
+            if "full" not in self.kept:
+                self.kept["full"] = self._find_full()
+            return self.kept["full"]  # type: ignore[return-value]
+
+    def _find_full(self) -> Space | None:
+        if self.space is not None and self.space.is_sparse:
+            return self.space
+        for name in () if self.run is None else self.run.meta["spaces"]:
+            with suppress(CompositaError):
+                space = self.run.space(name) if self.run is not None else None
+                if space is not None and space.is_sparse:
+                    return space
+        return None
+
+    # ------------------------------------------------------------ words
+
+    @property
+    def completion(self) -> Completion:
+        """All forms and words, ready to be completed."""
+        with self.lock:
+            if "completion" not in self.kept:
+                self.kept["completion"] = Completion.of(self.model)
+            found = self.kept["completion"]
+        assert isinstance(found, Completion)
+        return found
+
+    @property
+    def projections(self) -> list[str]:
+        """How a map can be drawn: UMAP only where it is installed."""
+        return ["pca", *(["umap"] if find_spec("umap") else [])]
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """The methods that the lexicon allows at all."""
+        with self.lock:
+            return [name for name, method in METHODS.items() if not method.impossible(self.model.lexicon)]
+
+
+@dataclass(frozen=True)
+class Completion:
+    """Forms and labels in the order of the alphabet, with how often each was found."""
+
+    forms: tuple[Known, ...]
+    labels: tuple[Known, ...]
+
+    @classmethod
+    def of(cls, model: Model) -> Completion:
+        """Gather the forms of the words of a model; without a table of forms its lemmas."""
+        lexicon = model.lexicon
+        count = dict(zip(lexicon.words, np.asarray(lexicon.frequency).tolist(), strict=True))
+        best: dict[str, Known] = {}
+        totals: dict[str, int] = {}
+        if lexicon.forms is not None:
+            columns = (lexicon.forms.column(name).to_pylist() for name in ("form", "label", "count"))
+            for form, label, times in zip(*columns, strict=True):
+                totals[form] = totals.get(form, 0) + times
+                if form not in best or times > best[form].times:
+                    best[form] = Known(form, label, times)
+        else:
+            for label, times in count.items():
+                form = label.rpartition("-")[0] or label
+                totals[form] = totals.get(form, 0) + times
+                if form not in best or times > best[form].times:
+                    best[form] = Known(form, label, times)
+        forms = sorted(known._replace(times=totals[form]) for form, known in best.items())
+        return cls(tuple(forms), tuple(sorted(Known(label, label, times) for label, times in count.items())))
+
+    def find(self, start: str, n: int, *, labels: bool) -> list[Known]:
+        """Find the most frequent that begin with some letters."""
+        known = self.labels if labels else self.forms
+        first = bisect_left(known, (start,))
+        last = bisect_left(known, (start + "\U0010ffff",))
+        return sorted(known[first:last], key=lambda one: (-one.times, one.form))[:n]
