@@ -17,8 +17,8 @@ Lexicon(2 words, 0 functions)
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,6 +44,8 @@ KIND, VERSION = "lexicon", 1
 KEPT = 256
 """How many functions stay in memory once they were asked for."""
 
+ANY = "*"
+"""What stands for the word of a shared function."""
 NOMINAL = ("an", "nn")
 """Patterns whose phrases are nouns."""
 
@@ -168,7 +170,7 @@ class Lexicon:
                     with writer.new_file(name) as new:
                         write(new.path)
                     names.append(new.entry.name)
-                about.append(chunk_about(chunk.pattern, names))
+                about.append(chunk_about(chunk.pattern, chunk.names, names))
             write_frame(writer, self)
             writer.commit({**self.about(), "chunks": about}, keep=())
             writer.sweep()
@@ -194,8 +196,6 @@ class Lexicon:
 
     def in_memory(self) -> Lexicon:
         """Copy all arrays into memory, so that the folder can go."""
-        from dataclasses import replace
-
         return replace(
             self, path=None, vectors=self.vectors if self.is_sparse else np.array(self.vectors),
             chunks=tuple(_copied(c.chunk if isinstance(c, ChunkFiles) else c) for c in self.chunks),
@@ -254,7 +254,7 @@ class Lexicon:
     # ------------------------------------------------------------ functions
 
     def __len__(self) -> int:
-        return len(self.entries)
+        return sum(entry.word != ANY for entry in self.entries)
 
     @cached_property
     def patterns(self) -> tuple[str, ...]:
@@ -295,7 +295,7 @@ class Lexicon:
         if others:
             have = ", ".join(f"{entry.pattern} (arity {entry.arity})" for entry in others)
             raise UsageError(f"{word!r} has the functions {have}: say which, by its arity or its pattern")
-        near = suggest(word, {entry.word for entry in self.entries})
+        near = suggest(word, self.heads())
         raise UsageError(f"{word!r} has no function in this lexicon{near}")
 
     def function(self, word: str, arity: int | str | None = None) -> Function:
@@ -324,13 +324,31 @@ class Lexicon:
         chunk = self._chunk(entry.chunk)
         arrays = unpool(chunk.functions, chunk.places[entry.place])
         part = slice(entry.first, entry.last)
-        ids = chunk.examples["ids"][part][arrays.pop("examples")]
         report = chunk.reports[entry.place]
-        return Function.from_arrays(
+        used, borrowed = arrays.pop("examples"), arrays.pop("borrowed", None)
+        function = Function.from_arrays(
             arrays, vectors=[self.prepared] * entry.arity, outputs=chunk.examples["outputs"][part], names=chunk.names,
-            types=types_of(entry.pattern, entry.arity), labels=Labels(entry.word, self.words, ids),
-            training=Training.from_dict(report["training"]),
+            types=types_of(entry.pattern, entry.arity), training=Training.from_dict(report["training"]),
+            labels=Labels(entry.word, self.words, chunk.examples["ids"][part], used, borrowed),
         )  # fmt: skip
+        leaning = report.get("leaning", {})
+        if leaning.get("towards") != "shared" or not leaning["strength"]:
+            return function
+        return leaned(function, self.shared(entry.pattern, entry.word), leaning["strength"])
+
+    def shared(self, pattern: str, word: str | Array | None = None) -> Function:
+        """Give the function that all words of a pattern share, applied to a word, so that it has the others' arity.
+
+        Without a word it is the function whose first argument is the word.
+        """
+        if (ANY, pattern) not in self._numbers:
+            raise UsageError(f"no shared function of the pattern {pattern!r} was learned: learn with shared='additive'")
+        function = self._load(self._numbers[ANY, pattern])
+        if word is None:
+            return function
+        vector = self.argument(own_word(word, self.ids)) if isinstance(word, str) else self.argument(word)
+        applied: Function = function(vector)
+        return applied
 
     def arities(self, word: str) -> tuple[int, ...]:
         """Give the arities that a word has functions of."""
@@ -341,7 +359,8 @@ class Lexicon:
         wanted = (
             entry.word
             for entry in self.entries
-            if arity is None or (entry.pattern if isinstance(arity, str) else entry.arity) == arity
+            if entry.word != ANY
+            and (arity is None or (entry.pattern if isinstance(arity, str) else entry.arity) == arity)
         )
         return list(dict.fromkeys(wanted))
 
@@ -369,6 +388,7 @@ class Lexicon:
             {"word": entry.word, "pattern": entry.pattern, "arity": entry.arity}
             | dict(self._chunk(entry.chunk).reports[entry.place])
             for entry in self.entries
+            if entry.word != ANY
         ]
 
     @cached_property
@@ -391,26 +411,48 @@ class Lexicon:
     def __repr__(self) -> str:
         sizes = [f"{len(self.heads(pattern)):,} {pattern}" for pattern in self.patterns]
         inside = f": {', '.join(sizes)}" if sizes else ""
-        return f"Lexicon({len(self.words):,} words, {len(self.entries):,} functions{inside})"
+        return f"Lexicon({len(self.words):,} words, {len(self):,} functions{inside})"
 
 
 class Labels(Sequence[str]):
-    """The labels of a word's examples, written when they are asked for.
+    """The labels of the examples that a function was learned from, written when they are asked for.
+
+    ``used`` numbers them among a word's own examples, or from -1 downwards among those ``borrowed``, whose first column
+    is the word that they are of.
 
     >>> Labels("chase-v", ("cat-n", "dog-n"), np.array([[0, 1], [1, 1]]))[0]
     'chase-v(cat-n, dog-n)'
     """
 
-    def __init__(self, head: str, words: Sequence[str], ids: Array) -> None:
-        self.head, self.words, self.ids = head, words, ids
+    def __init__(
+        self, head: str, words: Sequence[str], ids: Array, used: Array | None = None, borrowed: Array | None = None
+    ) -> None:
+        self.head, self.words, self.ids, self.borrowed = head, words, ids, borrowed
+        self.used = np.arange(len(ids)) if used is None else used
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.used)
 
     def __getitem__(self, number: Any) -> Any:  # noqa: ANN401 - a number and a label, or a slice and labels
         if isinstance(number, slice):
             return [self[place] for place in range(*number.indices(len(self)))]
-        return f"{self.head}({', '.join(self.words[i] for i in self.ids[number].tolist())})"
+        place = int(self.used[number])
+        if place >= 0 or self.borrowed is None:
+            head, ids = self.head, self.ids[place].tolist()
+        else:
+            first, *ids = self.borrowed[-1 - place].tolist()
+            head = self.words[first]
+        return f"{head}({', '.join(self.words[i] for i in ids)})"
+
+
+def own_word(head: str, words: Collection[str]) -> str:
+    """Give the word whose vector stands for a head: itself, or without what is joined, ``live-v`` for ``live_in-v``.
+
+    >>> own_word("live_in-v", {"live-v"}), own_word("give_up-v", {"give_up-v"})
+    ('live-v', 'give_up-v')
+    """
+    lemma, joint, _ = head[:-2].partition("_")
+    return f"{lemma}{head[-2:]}" if head not in words and joint else head
 
 
 def types_of(pattern: str, arity: int) -> tuple[str, ...]:
@@ -420,6 +462,13 @@ def types_of(pattern: str, arity: int) -> tuple[str, ...]:
     (('N', 'N', 'S'), ('N', 'N'))
     """
     return (*["N"] * arity, "N" if pattern in NOMINAL else "S")
+
+
+def leaned(function: Function, prior: Function, strength: float) -> Function:
+    """Add up what a word has of its own and what it has of others."""
+    if not strength:
+        return function
+    return replace(function + strength * prior, training=function.training)
 
 
 def unit_rows(rows: Array) -> Array:
@@ -487,10 +536,16 @@ def chunk_writers(chunk: Chunk, number: int) -> list[tuple[str, Any]]:
     ]
 
 
-def chunk_about(pattern: str, names: Sequence[str]) -> dict[str, Any]:
+def chunk_about(pattern: str, names: Sequence[str], files: Sequence[str]) -> dict[str, Any]:
     """Give what ``meta.json`` says of a chunk."""
-    functions, examples, reports = names
-    return {"pattern": pattern, "functions": functions, "examples": examples, "reports": reports}
+    functions, examples, reports = files
+    return {
+        "pattern": pattern,
+        "arguments": list(names),
+        "functions": functions,
+        "examples": examples,
+        "reports": reports,
+    }
 
 
 def write_frame(writer: FolderWriter, lexicon: Lexicon) -> None:
@@ -537,10 +592,9 @@ def _read(folder: Folder) -> Lexicon:
     vectors = _read_vectors(folder.file("words.safetensors"))
     if vectors.shape[0] != len(words):
         raise ValueError(f"{len(words)} words, but {vectors.shape[0]} vectors")
-    arguments = meta["parameters"].get("patterns", {})
     chunks = tuple(
         ChunkFiles(
-            chunk["pattern"], tuple(arguments[chunk["pattern"]]), folder.path / chunk["functions"],
+            chunk["pattern"], tuple(chunk["arguments"]), folder.path / chunk["functions"],
             folder.path / chunk["examples"], folder.path / chunk["reports"],
         )
         for chunk in meta["chunks"]
@@ -563,10 +617,19 @@ def _copied(chunk: Chunk) -> Chunk:
 
 def pooled_chunk(
     pattern: str, names: Sequence[str], examples: Mapping[str, Array], functions: Sequence[Function],
-    reports: Sequence[Mapping[str, Any]],
+    reports: Sequence[Mapping[str, Any]], borrowed: Sequence[Array | None],
 ) -> Chunk:  # fmt: skip
-    """Pool the arrays of functions that were learned together from examples whose labels were their numbers."""
-    numbers = [np.array([int(label) for label in function.labels or ()], np.int32) for function in functions]
-    stored = [function.to_arrays(shared=True) for function in functions]
-    pooled, places = pool([arrays | {"examples": some} for arrays, some in zip(stored, numbers, strict=True)])
+    """Pool the arrays of functions that were learned together.
+
+    The labels of the examples they were learned from are numbers: of the word's own examples, or from -1 downwards of
+    those that were ``borrowed`` of other words.
+    """
+    stored = []
+    for function, others in zip(functions, borrowed, strict=True):
+        arrays = function.to_arrays(shared=True)
+        arrays["examples"] = np.array([int(label) for label in function.labels or ()], np.int32)
+        if others is not None:
+            arrays["borrowed"] = others
+        stored.append(arrays)
+    pooled, places = pool(stored)
     return Chunk(pattern, tuple(names), pooled, examples, tuple(places), tuple(reports))

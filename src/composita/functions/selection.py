@@ -25,11 +25,6 @@ Int64Array = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 ARGUMENTS = ("nouns", "names", "pronouns")
-WEIGHTS = ("none", "frequency")
-PAPER_FIGURES = {
-    "sv": "the paper: 320K phrases, 281 examples per verb",
-    "svo": "the paper: 1.36M phrases, 324 verb-object groups of 15 examples per verb",
-}
 
 
 @dataclass(frozen=True)
@@ -52,8 +47,6 @@ class Selection:
         Whether arguments are brought to length 1; composed ones are, too, when the function is applied to them.
     normalise_outputs
         Whether the vectors of phrases are.
-    weights
-        ``none``, or ``frequency``: a phrase that occurred f times weighs f / (f + 2).
 
     """
 
@@ -64,14 +57,11 @@ class Selection:
     arguments: tuple[str, ...] = ARGUMENTS
     normalise: bool = True
     normalise_outputs: bool = True
-    weights: str = "none"
 
     def __post_init__(self) -> None:
         unknown = [kind for kind in self.arguments if kind not in ARGUMENTS]
         if unknown or not self.arguments:
             raise UsageError(f"arguments: expected some of {', '.join(ARGUMENTS)}, got {', '.join(unknown) or 'none'}")
-        if self.weights not in WEIGHTS:
-            raise UsageError(f"unknown weights {self.weights!r}: choose {' or '.join(WEIGHTS)}")
         for name in ("min_examples", "min_nonzero", "min_frequency"):
             if getattr(self, name) < 0:
                 raise UsageError(f"{name}: expected a number from 0, got {getattr(self, name)}")

@@ -1,23 +1,13 @@
-"""What the words of a category have in common: one function for all, and learning that leans on others.
+"""A function shared by all words of a category, for which the word itself is one more argument, its first.
 
-**A shared function** takes the word itself as one more argument, its first: applied to a verb's vector it is a
-function of the verb's arguments, also where the verb was never seen in training. With the additive kernel it is the
-full additive model of Guevara (2010) and Zanzotto et al. (2010), a matrix for the word and one for each argument,
+Applied to a verb's vector it is a function of the verb's arguments, also where the verb was never seen in training.
+With the additive kernel it is the full additive model of Guevara (2010) and Zanzotto et al. (2010), a matrix for the
+word and one for each argument,
 
     f(v)(x)(z) = W_v v + W_x x + W_z z + b
 
 fitted here in its primal form, a ridge regression on (v, x, z, 1) whose size does not depend on the number of examples;
 with the product kernel it is a tensor for the category.
-
-**Leaning.** A word with few examples learns better when it starts from what others do: from a function f_0 (the shared
-one, applied to the word), or with the examples of similar words. In the first case ridge shrinks towards s f_0 instead
-of 0,
-
-    f = s f_0 + ridge(x -> y - s f_0(x))
-
-in the second the examples of similar words are added with the weight s times their similarity, their mean moved to the
-word's. The strength s is chosen, for each word, by the error on the word's own phrases with new arguments; 0 leaves the
-word to itself.
 
 >>> rng = np.random.default_rng(0)
 >>> x, z = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
@@ -37,17 +27,14 @@ import numpy.typing as npt
 
 from composita.functions.examples import Examples
 from composita.functions.function import Function
-from composita.functions.heldout import apply_ids, folds
-from composita.functions.learners import Learner
 from composita.functions.rows import Rows
-from composita.store.errors import TooFewError, UsageError
+from composita.functions.training import LevelReport, Training
+from composita.store.errors import TooFewError
 
 Array = npt.NDArray[Any]
 
 BLOCK = 8192
 """Examples that are added to the sums at a time."""
-STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
-BORROWING = (0.0, 0.03, 0.1, 0.3, 1.0)
 GRID = np.logspace(-6, 3, 91)
 """Values of lambda, times the largest eigenvalue, as everywhere."""
 
@@ -80,19 +67,22 @@ class Additive:
         """Learn a function of examples."""
         some = examples.select(examples.known())
         if not len(some):
-            raise UsageError("no example has vectors for all arguments")
+            raise TooFewError("no example has vectors for all arguments")
         sums = _sums(some)
         gram, cross, energy = _centred(sums) if self.constant else (sums.gram, sums.cross, sums.energy)
         values, vectors = np.linalg.eigh(gram)
         values = np.clip(values, 0, None)
         turned = vectors.T @ cross  # (D, q)
         penalty, curve = self.penalty, None
+        without = energy / (sums.total - int(self.constant)) ** 2 * sums.total if sums.total > 1 else None
         if penalty is None:
             penalty, curve = _choose(values, (turned**2).sum(axis=1), energy, sums.total, int(self.constant))
         matrix = vectors @ (turned / (values + penalty)[:, None])  # (D, q)
         constant = (sums.output - sums.input @ matrix) / sums.total if self.constant else None
         sizes = [v.shape[1] for v in some.vectors]
-        report = {"learner": self.parameters(), "examples": len(some), "lambda": penalty, "gcv": curve}
+        about = {"regressions": 1, "pooled": False, "lambda": [penalty], "gcv": curve, "gcv_without": without}
+        levels = (LevelReport("+".join(some.names), 1, (float(len(some)),) * 3, about),)
+        report = Training(self.parameters(), len(examples), len(some), {}, levels)
         return replace(
             additive_function(np.split(matrix.T, np.cumsum(sizes)[:-1], axis=1), constant, some.names, some.dtype),
             training=report,
@@ -173,131 +163,17 @@ def additive_function(
 # ---------------------------------------------------------------- a function for all words of a category
 
 
-def with_head(vectors: Array, heads: Sequence[int], examples: Sequence[Examples]) -> Examples:
+def joined_with_heads(vectors: Array, heads: Sequence[int], examples: Sequence[Examples]) -> Examples:
     """Join the examples of several words, each word's own vector being the first argument of its examples."""
-    ids = [
-        np.column_stack([np.full(len(some), head), some.ids])
-        for head, some in zip(heads, examples, strict=True)
-    ]  # fmt: skip
+    ids = [np.column_stack([np.full(len(some), head), some.ids]) for head, some in zip(heads, examples, strict=True)]
     first = examples[0]
-    weights = None
-    if first.weights is not None:
-        weights = np.concatenate([np.asarray(some.weights) for some in examples])
     return Examples.from_arrays(
         (vectors, *first.vectors), np.concatenate(ids), np.concatenate([some.outputs for some in examples]),
-        weights=weights, names=("word", *first.names),
+        frequency=joined_columns([some.frequency for some in examples]), names=("word", *first.names),
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------- leaning on others
-
-
-@dataclass(frozen=True)
-class Leaning:
-    """How much a word leans on others, and what that does to the error on new arguments.
-
-    Parameters
-    ----------
-    strength
-        The strength chosen.
-    strengths, errors
-        Those tried, with the held-out error of each as a share of the error of foretelling nothing.
-
-    """
-
-    strength: float
-    strengths: tuple[float, ...]
-    errors: tuple[float, ...]
-
-
-def lean_on_function(
-    examples: Examples, prior: Function, learner: Learner, strengths: Sequence[float] = STRENGTHS, count: int = 4
-) -> tuple[Function, Leaning]:
-    """Learn what a prior function leaves unexplained; the result is to be added to ``strength`` times the prior."""
-    expected = np.asarray(apply_ids(prior, examples, np.arange(len(examples))), np.float64)
-
-    def rest(strength: float) -> Examples:
-        return replace(examples, outputs=(examples.outputs - strength * expected).astype(examples.outputs.dtype))
-
-    def errors(strength: float, fold: Array) -> float:
-        return _error(rest(strength), learner, fold, ())
-
-    leaning = _choose_strength(examples, strengths, errors, count)
-    return learner.learn(rest(leaning.strength)), leaning
-
-
-def lean_on_examples(
-    examples: Examples, borrowed: Examples, learner: Learner, strengths: Sequence[float] = BORROWING, count: int = 4
-) -> tuple[Function, Leaning]:
-    """Learn from a word's own examples and, with less weight, from others whose weights say how similar they are."""
-
-    def errors(strength: float, fold: Array) -> float:
-        return _error(examples, learner, fold, (borrowed, strength))
-
-    leaning = _choose_strength(examples, strengths, errors, count)
-    return learner.learn(joined(examples, borrowed, leaning.strength)), leaning
-
-
-def joined(examples: Examples, borrowed: Examples, strength: float) -> Examples:
-    """Add borrowed examples with their weights times a strength; none with strength 0."""
-    if strength == 0 or not len(borrowed):
-        return examples
-    own = np.ones(len(examples)) if examples.weights is None else np.asarray(examples.weights, np.float64)
-    weights = np.concatenate([own, strength * np.asarray(borrowed.weights)])
-    labels = None
-    if examples.labels is not None and borrowed.labels is not None:
-        labels = [*examples.labels, *borrowed.labels]
-    return replace(
-        examples, ids=np.concatenate([examples.ids, borrowed.ids]),
-        outputs=np.concatenate([examples.outputs, borrowed.outputs]), weights=weights / weights.mean(), frequency=None,
-        labels=labels,
-    )  # fmt: skip
-
-
-def _choose_strength(examples: Examples, strengths: Sequence[float], errors: Any, count: int) -> Leaning:  # noqa: ANN401
-    """Try all strengths on the same folds; the smallest error wins, among equals the least leaning."""
-    fold = folds(examples.ids[:, 0], count)
-    nothing = float((np.asarray(examples.outputs, np.float64) ** 2).sum()) or 1.0
-    if fold.max(initial=0) == 0:  # one argument only: nothing can be held out, so the others are believed
-        return Leaning(max(strengths), tuple(strengths), ())
-    found = tuple(errors(strength, fold) / nothing for strength in strengths)
-    return Leaning(strengths[int(np.argmin(found))], tuple(strengths), found)
-
-
-def _error(examples: Examples, learner: Learner, fold: Array, borrowed: tuple[Any, ...]) -> float:
-    """Give the squared error on held-out examples, summed over folds; what cannot be learned foretells nothing."""
-    total = 0.0
-    for number in range(int(fold.max()) + 1):
-        inside = fold == number
-        truth = np.asarray(examples.outputs[inside], np.float64)
-        rest = examples.select(~inside)
-        try:
-            function = learner.learn(joined(rest, *borrowed) if borrowed else rest)
-        except TooFewError:
-            total += float((truth**2).sum())
-            continue
-        made = apply_ids(function, examples, np.flatnonzero(inside))
-        total += float(((made - truth) ** 2).sum())
-    return total
-
-
-def borrow(vectors: Array, examples: Examples, others: Sequence[tuple[float, Examples]], most: int) -> Examples | None:
-    """Make examples to be borrowed of those of similar words, given with their similarity, from the most similar on.
-
-    Their outputs are moved so that their mean is the word's own; at most ``most`` are taken, shared among the words.
-    """
-    own = np.asarray(examples.outputs, np.float64).mean(axis=0)
-    ids, outputs, weights = [], [], []
-    for similarity, some in others:
-        frequency = np.zeros(len(some)) if some.frequency is None else some.frequency
-        order = np.argsort(-frequency, kind="stable")[: max(1, most // len(others))]
-        mean = np.asarray(some.outputs, np.float64).mean(axis=0)
-        ids.append(some.ids[order])
-        outputs.append((some.outputs[order] - mean + own).astype(examples.outputs.dtype))
-        weights.append(np.full(len(ids[-1]), similarity))
-    if not ids:
-        return None
-    return Examples.from_arrays(
-        tuple(vectors for _ in examples.names), np.concatenate(ids), np.concatenate(outputs),
-        weights=np.concatenate(weights), names=examples.names,
-    )  # fmt: skip
+def joined_columns(parts: Sequence[Array | None]) -> Array | None:
+    """Join a column of several tables; None where one of them lacks it."""
+    some = [part for part in parts if part is not None]
+    return np.concatenate(some) if len(some) == len(parts) else None

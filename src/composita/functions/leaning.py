@@ -1,0 +1,247 @@
+"""Leaning on others: how a word with few examples learns better.
+
+It starts from what others do: from a function f_0, such as the shared one of its category applied to it, or with the
+examples of similar words. In the first case ridge shrinks towards s f_0 instead of 0,
+
+    f = s f_0 + ridge(x -> y - s f_0(x))
+
+in the second the examples of similar words are added with the weight s times their similarity, their mean moved to the
+word's. The strength s is chosen, for each word, by the error on the word's own phrases with new arguments; 0 leaves the
+word to itself.
+
+>>> from composita.functions.onestep import OneStep
+>>> rng = np.random.default_rng(0)
+>>> known, x = Function.from_dense(rng.normal(size=(3, 3))), rng.normal(size=(5, 3))
+>>> f = TowardsFunction(learner=OneStep(kernel="product"), prior=known).fit(x, known(x))
+>>> np.allclose(f(np.ones(3)), known(np.ones(3)))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from composita.functions.examples import Examples
+from composita.functions.function import Function
+from composita.functions.heldout import apply_ids, folds
+from composita.functions.learners import Learner
+from composita.functions.lexicon import leaned
+from composita.functions.shared import joined_columns
+from composita.store.errors import TooFewError
+
+Array = npt.NDArray[Any]
+
+STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
+BORROWING = (0.0, 0.03, 0.1, 0.3, 1.0)
+
+
+@dataclass(frozen=True)
+class Leaning:
+    """How much a word leans on others, and what that does to the error on new arguments.
+
+    Parameters
+    ----------
+    strength
+        The strength chosen.
+    strengths, errors
+        Those tried, with the held-out error of each as a share of the error of foretelling nothing.
+
+    """
+
+    strength: float
+    strengths: tuple[float, ...]
+    errors: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields by name."""
+        return {"strength": self.strength, "strengths": list(self.strengths), "errors": list(self.errors)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TowardsFunction:
+    """Learn a function that is shrunk towards another.
+
+    Parameters
+    ----------
+    learner
+        Learns what the other leaves unexplained.
+    prior
+        The other function, of the same arguments.
+    strengths, folds
+        The strengths to choose from, by so many folds of the first argument.
+
+    """
+
+    learner: Learner
+    prior: Function
+    strengths: Sequence[float] = STRENGTHS
+    folds: int = 4
+
+    def parameters(self) -> dict[str, Any]:
+        """Give name and options, as JSON can say them."""
+        return {"learner": "towards a function", "strengths": list(self.strengths)} | {"of": self.learner.parameters()}
+
+    def fit(self, *arrays: Any) -> Function:  # noqa: ANN401 - arrays
+        """Learn from one array for each argument and one of outputs."""
+        return self.learn(Examples.from_arrays(*arrays))
+
+    def learn(self, examples: Examples) -> Function:
+        """Learn the whole function."""
+        part, leaning = self.learn_part(examples)
+        return leaned(part, self.prior, leaning.strength)
+
+    def learn_part(self, examples: Examples) -> tuple[Function, Leaning]:
+        """Learn what is to be added to ``strength`` times the prior."""
+        expected = np.asarray(apply_ids(self.prior, examples, np.arange(len(examples))), np.float64)
+
+        def rest(strength: float) -> Examples:
+            left = (examples.outputs - strength * expected).astype(examples.outputs.dtype)
+            return replace(examples, outputs=left)
+
+        def errors(strength: float, fold: Array) -> float:
+            return _error(rest(strength), self.learner, fold)
+
+        leaning = _choose_strength(examples, self.strengths, errors, self.folds)
+        function = self.learner.learn(rest(leaning.strength))
+        if function.output is not None:  # the outputs it was learned from are not those of the examples
+            function = replace(function, output=replace(function.output, source=None))
+        return function, leaning
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithOthers:
+    """Learn from a word's own examples and, with less weight, from those of similar words.
+
+    Parameters
+    ----------
+    learner
+        What learns from all of them.
+    borrowed
+        The examples of the others; their weights say how similar they are.
+    heads
+        For each of them which word it is of, by its row.
+    strengths, folds
+        The strengths to choose from, by so many folds of the first argument.
+
+    """
+
+    learner: Learner
+    borrowed: Examples
+    heads: Array
+    strengths: Sequence[float] = BORROWING
+    folds: int = 4
+
+    def parameters(self) -> dict[str, Any]:
+        """Give name and options, as JSON can say them."""
+        return {"learner": "with similar words", "strengths": list(self.strengths)} | {"of": self.learner.parameters()}
+
+    def fit(self, *arrays: Any) -> Function:  # noqa: ANN401 - arrays
+        """Learn from one array for each argument and one of outputs."""
+        return self.learn(Examples.from_arrays(*arrays))
+
+    def learn(self, examples: Examples) -> Function:
+        """Learn the function."""
+        return self.learn_part(examples)[0]
+
+    def learn_part(self, examples: Examples) -> tuple[Function, Leaning]:
+        """Learn the function, and tell how much it leans."""
+
+        def errors(strength: float, fold: Array) -> float:
+            return _error(examples, self.learner, fold, (self.borrowed, strength))
+
+        leaning = _choose_strength(examples, self.strengths, errors, self.folds)
+        function = self.learner.learn(joined(examples, self.borrowed, leaning.strength))
+        if function.output is not None and leaning.strength:
+            function = replace(function, output=replace(function.output, source=None))
+        return function, leaning
+
+    def used(self, leaning: Leaning) -> Array | None:
+        """Give the word and the arguments of each example that was borrowed."""
+        return np.column_stack([self.heads, self.borrowed.ids]).astype(np.int32) if leaning.strength else None
+
+
+def joined(examples: Examples, borrowed: Examples, strength: float) -> Examples:
+    """Add borrowed examples with their weights times a strength; none with strength 0.
+
+    Borrowed ones with the arguments of a word's own are left out.
+    """
+    if strength == 0 or not len(borrowed):
+        return examples
+    own = {tuple(row) for row in examples.ids.tolist()}
+    kept = borrowed.select(np.array([tuple(row) not in own for row in borrowed.ids.tolist()], bool))
+    ours = np.ones(len(examples)) if examples.weights is None else np.asarray(examples.weights, np.float64)
+    weights = np.concatenate([ours, strength * np.asarray(kept.weights)])
+    labels = None if examples.labels is None or kept.labels is None else [*examples.labels, *kept.labels]
+    return replace(
+        examples, ids=np.concatenate([examples.ids, kept.ids]), weights=weights / weights.mean(),
+        outputs=np.concatenate([examples.outputs, kept.outputs]),
+        frequency=joined_columns([examples.frequency, kept.frequency]), labels=labels,
+    )  # fmt: skip
+
+
+def borrow(
+    examples: Examples, others: Sequence[tuple[float, Examples]], most: int, heads: Sequence[int]
+) -> tuple[Examples, Array] | None:
+    """Make examples to be borrowed of those of similar words, given with their similarity; and say whose each is.
+
+    Their outputs are moved so that each word's mean is that of the word who borrows. At most ``most`` are taken, as
+    many of each word, the most frequent; where two words have the same arguments, those of the more similar one.
+    """
+    own = np.asarray(examples.outputs, np.float64).mean(axis=0)
+    seen: set[tuple[int, ...]] = set()
+    parts: list[Examples] = []
+    whose: list[int] = []
+    for (similarity, some), head in zip(others, heads, strict=True):
+        frequency = np.zeros(len(some)) if some.frequency is None else some.frequency
+        order = np.argsort(-frequency, kind="stable")[: max(1, most // len(others))].tolist()
+        fresh = [row for row in order if tuple(some.ids[row].tolist()) not in seen]
+        seen |= {tuple(some.ids[row].tolist()) for row in fresh}
+        mean = np.asarray(some.outputs, np.float64).mean(axis=0)
+        part = some.select(np.array(fresh, np.int64))
+        moved = (part.outputs - mean + own).astype(examples.outputs.dtype)
+        parts.append(replace(part, outputs=moved, weights=np.full(len(fresh), similarity)))
+        whose += [head] * len(fresh)
+    if not whose:
+        return None
+    first = parts[0]
+    return replace(
+        first, ids=np.concatenate([part.ids for part in parts]),
+        outputs=np.concatenate([part.outputs for part in parts]),
+        weights=np.concatenate([np.asarray(part.weights) for part in parts]),
+        frequency=joined_columns([part.frequency for part in parts]),
+        labels=[str(-1 - number) for number in range(len(whose))],
+    ), np.array(whose, np.int64)  # fmt: skip
+
+
+def _choose_strength(
+    examples: Examples, strengths: Sequence[float], errors: Callable[[float, Array], float], count: int
+) -> Leaning:
+    """Try all strengths on the same folds; the smallest error wins, among equals the least leaning."""
+    fold = folds(examples.ids[:, 0], count)
+    nothing = float((np.asarray(examples.outputs, np.float64) ** 2).sum()) or 1.0
+    if fold.max(initial=0) == 0:  # one argument only: nothing can be held out, so the others are believed
+        return Leaning(max(strengths), tuple(strengths), ())
+    found = tuple(errors(strength, fold) / nothing for strength in strengths)
+    return Leaning(strengths[int(np.argmin(found))], tuple(strengths), found)
+
+
+def _error(examples: Examples, learner: Learner, fold: Array, borrowed: tuple[Examples, float] | None = None) -> float:
+    """Give the squared error on held-out examples, summed over folds; what cannot be learned foretells nothing."""
+    total = 0.0
+    for number in range(int(fold.max()) + 1):
+        inside = fold == number
+        truth = np.asarray(examples.outputs[inside], np.float64)
+        rest = examples.select(~inside)
+        try:
+            function = learner.learn(rest if borrowed is None else joined(rest, *borrowed))
+        except TooFewError:
+            total += float((truth**2).sum())
+            continue
+        made = apply_ids(function, examples, np.flatnonzero(inside))
+        total += float(((made - truth) ** 2).sum())
+    return total
