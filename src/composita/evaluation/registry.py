@@ -117,7 +117,7 @@ REGISTRY: tuple[Registered, ...] = (
     Registered(
         "ml2010", "pairs of short phrases: vast amount / large quantity",
         "Mitchell & Lapata 2010, Composition in distributional models of semantics, Cognitive Science 34", (),
-        "ML2010.txt", "ml2010", "http://homepages.inf.ed.ac.uk/s0453356/", items=324, ratings=5832, participants=162,
+        "ML2010.txt", "ml2010", "http://homepages.inf.ed.ac.uk/s0453356/", items=324, ratings=5832,
     ),
     Registered(
         "relpron", "terms and relative clauses that describe them: garrison / organization that army installs",
