@@ -14,9 +14,12 @@ import numpy.typing as npt
 from composita.counting.counts import Counts, Matrix
 from composita.spaces.cells import count_pieces, cut, slice_rows, spread, stack, take_rows
 from composita.spaces.items import Items
+from composita.spaces.nmf import nmf
 from composita.spaces.steps import (
     NORMS,
+    PROJECTIONS,
     Chain,
+    Nmf,
     Normalisation,
     Rows,
     Selection,
@@ -43,6 +46,7 @@ Int32Array = npt.NDArray[np.int32]
 BoolArray = npt.NDArray[np.bool_]
 
 REDUCTIONS = ("svd", "nmf", "none")
+NMF_OPTIONS = ("solver", "start", "tolerance", "iterations", "seconds", "projection")
 NOT_ASKED = ("residual", "report")
 """Parameters of steps that say what came of them."""
 
@@ -78,8 +82,12 @@ class Plan:
             raise UsageError(f"drop: expected a number of dimensions of svd from 0, got {self.drop}")
         if self.power != 1 and self.reduce != "svd":
             raise UsageError("power belongs to svd")
-        if self.options and self.reduce != "nmf":
-            raise UsageError(f"unknown option {next(iter(self.options))!r}")
+        allowed = NMF_OPTIONS if self.reduce == "nmf" else ()
+        for name in self.options:
+            if name not in allowed:
+                raise UsageError(f"unknown option {name!r} of {self.reduce}: choose {', '.join(allowed) or 'none'}")
+        if self.options.get("projection", "nnls") not in PROJECTIONS:
+            raise UsageError(f"rows are projected by {' or '.join(PROJECTIONS)}, got {self.options['projection']!r}")
 
 
 # ---------------------------------------------------------------- which rows
@@ -194,6 +202,15 @@ def _reduce(
     wanted = plan.dimensions + plan.drop
     check_dimensions(wanted, rows.shape)
     logger.info("%s", memory_note(plan.reduce, rows.shape, len(rows.indices), wanted))
+    if plan.reduce == "nmf":
+        options = {"solver": "hals", "projection": "nnls", **plan.options}
+        projection = options.pop("projection")
+        factors = nmf(
+            rows, wanted, seed=plan.seed, engine=engine, progress=progress, cancel=cancel, **options
+        )  # fmt: skip
+        last = factors.report[-1]
+        logger.info("nmf: error %.4f of the whole after %d iterations", last.error, len(factors.report) - 1)
+        return Nmf.of(factors, options["solver"], projection)
     found = svd(rows, wanted, seed=plan.seed, engine=engine, progress=progress, cancel=cancel)
     return Svd.of(found, power=plan.power, drop=plan.drop)
 

@@ -227,3 +227,45 @@ def times(indptr: Array, indices: Array, data: Array, dense: Array, out: Array, 
             for j in range(size):
                 out[row, j] += a * dense[p, j]
             cell += 1
+
+
+# ---------------------------------------------------------------- non-negative least squares
+
+
+@kernel
+def descend(
+    weights: Array, gradient: Array, gram: Array, sweeps: int, tolerance: float, enough: float, first: int, last: int
+) -> int:
+    """Lower |x - wH|^2 for each row w of ``weights`` by coordinate descent, never below 0; give the sweeps of all rows.
+
+    ``gram`` is H H^T, ``gradient`` holds w H H^T - x H^T of each row and is kept up to date, which costs nothing for
+    coordinates that stay at 0. A row is done when a sweep has lowered it by less than ``enough`` times what the first
+    sweep did, or has changed no coordinate by more than ``tolerance`` times the largest.
+    """
+    size = gram.shape[0]
+    total = 0
+    for row in range(first, last):
+        w, g = weights[row], gradient[row]
+        before = 0.0
+        for sweep in range(sweeps):
+            total += 1
+            gain, change, most = 0.0, 0.0, 0.0
+            for j in range(size):
+                old = w[j]
+                if (old == 0.0 and g[j] >= 0.0) or gram[j, j] <= 0.0:
+                    continue
+                new = max(old - g[j] / gram[j, j], np.float32(0.0))
+                step = new - old
+                most = max(most, new)
+                if step != 0.0:
+                    w[j] = new
+                    gain += step * step * gram[j, j]
+                    change = max(change, abs(step))
+                    line = gram[j]
+                    for i in range(size):
+                        g[i] += step * line[i]
+            if sweep == 0:
+                before = gain
+            if change <= tolerance * most or gain <= enough * before:
+                break
+    return total

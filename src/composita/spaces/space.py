@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from composita.counting.counts import Counts, Matrix
 from composita.spaces import building, similarity
-from composita.spaces.cells import to_scipy
+from composita.spaces.cells import take_rows, to_scipy
 from composita.spaces.items import Items, Phrases
 from composita.spaces.steps import Chain, Rows, describe
 from composita.store.errors import InputError, UsageError
@@ -321,7 +321,10 @@ class Space:
     def take(self, rows: npt.NDArray[Any]) -> Float32Array:
         """Give the vectors of some rows, by their numbers, dense."""
         if isinstance(self.rows_data, Matrix):
-            return np.asarray(self.matrix[np.asarray(rows)].toarray(), np.float32)
+            dense = np.zeros((len(rows), self.dimensions), np.float32)
+            picked = take_rows(self.rows_data, np.asarray(rows, np.int64))
+            dense[np.repeat(np.arange(len(rows)), np.diff(picked.indptr)), picked.indices] = picked.data
+            return dense
         return np.asarray(self.rows_data[rows], np.float32)
 
     def select(self, rows: Any) -> Space:  # noqa: ANN401
@@ -336,8 +339,6 @@ class Space:
             given = np.asarray(rows)
             chosen = np.flatnonzero(given) if given.dtype == np.bool_ else given.astype(np.int64)
         if isinstance(self.rows_data, Matrix):
-            from composita.spaces.cells import take_rows
-
             data: Rows = take_rows(self.rows_data, chosen)
         else:
             data = self.rows_data[chosen]

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from composita.counting.counts import Matrix
 from composita.spaces import kernels
 from composita.spaces.cells import product
+from composita.spaces.nmf import Factors, gram, least_squares
 from composita.spaces.svd import Decomposition
 from composita.spaces.weighting import Weighting
 from composita.store.errors import InputError, UsageError
@@ -26,6 +27,7 @@ Float32Array = npt.NDArray[np.float32]
 Rows: TypeAlias = Matrix | Float32Array
 
 NORMS = ("l1", "l2")
+PROJECTIONS = ("nnls", "pinv")
 
 
 @runtime_checkable
@@ -220,9 +222,82 @@ class Svd:
         return cls(arrays["values"], arrays["vectors"], said["power"], said["drop"], said["residual"])
 
 
+@dataclass(frozen=True)
+class Nmf:
+    """Rows become the w >= 0 with the least |x / N - w H|, N the sum of the core; or by ``pinv`` x / N times pinv(H).
+
+    The latter is what DISSECT does, and gives negative numbers. With least squares, rows of the core get their row of W
+    once more, as good as H allows.
+    """
+
+    patterns: Float32Array  # H (k, columns), rows of length 1
+    total: float
+    projection: str = "nnls"
+    solver: str = "hals"
+    report: tuple[tuple[float, float], ...] = ()  # of each iteration the relative error and projected gradient
+
+    kind: ClassVar[str] = "nmf"
+
+    def __post_init__(self) -> None:
+        if self.projection not in PROJECTIONS:
+            raise UsageError(f"rows are projected by {' or '.join(PROJECTIONS)}, got {self.projection!r}")
+
+    @classmethod
+    def of(cls, found: Factors, solver: str, projection: str) -> Nmf:
+        """Take what was found."""
+        report = tuple((step.error, step.gradient) for step in found.report)
+        return cls(found.patterns, found.total, projection, solver, report)
+
+    def __str__(self) -> str:
+        said = [f"nmf {len(self.patterns)}"]
+        said += [f"by {self.solver}"] if self.solver != "hals" else []
+        said += ["projected by pinv"] if self.projection == "pinv" else []
+        return " ".join(said)
+
+    @cached_property
+    def _turned(self) -> Float32Array:
+        """H^T, or pinv(H), each divided by N."""
+        turned = self.patterns.T if self.projection == "nnls" else np.linalg.pinv(self.patterns.astype(np.float64))
+        divided: Float32Array = np.ascontiguousarray(turned / self.total, np.float32)
+        return divided
+
+    @cached_property
+    def _gram(self) -> npt.NDArray[np.float64]:
+        return gram(np.ascontiguousarray(self.patterns.T))
+
+    def apply(self, matrix: Rows) -> Rows:
+        """Find the weights of rows."""
+        if matrix.shape[1] != self.patterns.shape[1]:
+            raise UsageError(f"expected rows of {self.patterns.shape[1]:,} columns, got {matrix.shape[1]:,}")
+        if isinstance(matrix, Matrix):
+            against = product(matrix._replace(data=matrix.data.astype(np.float32, copy=False)), self._turned)
+        else:
+            against = matrix @ self._turned
+        if self.projection == "pinv":
+            return against.astype(np.float32)
+        weights = np.zeros(against.shape, np.float32)
+        least_squares(against, self._gram, weights)
+        return weights
+
+    def parameters(self) -> dict[str, Any]:
+        """Say what JSON can say of it."""
+        report = [list(step) for step in self.report]
+        return {"total": self.total, "projection": self.projection, "solver": self.solver, "report": report}
+
+    def arrays(self) -> dict[str, Array]:
+        """Give H."""
+        return {"patterns": self.patterns}
+
+    @classmethod
+    def restore(cls, said: Mapping[str, Any], arrays: Mapping[str, Array]) -> Nmf:
+        """Make it again from what was saved."""
+        report = tuple((float(error), float(gradient)) for error, gradient in said["report"])
+        return cls(arrays["patterns"], said["total"], said["projection"], said["solver"], report)
+
+
 # ---------------------------------------------------------------- chains
 
-STEPS: dict[str, Any] = {step.kind: step for step in (Weighting, Selection, Normalisation, Svd)}
+STEPS: dict[str, Any] = {step.kind: step for step in (Weighting, Selection, Normalisation, Svd, Nmf)}
 
 Chain: TypeAlias = tuple[Step, ...]
 
