@@ -55,6 +55,8 @@ class Tree:
         The word, as it stands in the sentence.
     rule
         The rule, as it is written.
+    place
+        Of a leaf: which word of the sentence it is, from 0.
 
     """
 
@@ -64,6 +66,7 @@ class Tree:
     parts: tuple[Tree, ...] = ()
     form: str = ""
     rule: str = ""
+    place: int = 0
 
     def leaves(self) -> Iterator[Tree]:
         """Go through the words."""

@@ -287,7 +287,9 @@ class _Writer:
             assert isinstance(leaf, parsing.Leaf)
             assert leaf.reading is not None
             word = Const(leaf.reading.label, kind)
-            return Tree(rule.left, kind, word, (Tree("", kind, word, form=words[leaf.place]),), rule=written)
+            return Tree(
+                rule.left, kind, word, (Tree("", kind, word, form=words[leaf.place], place=leaf.place),), rule=written
+            )
         parts: list[Tree] = []
         values: dict[str, Term] = {}
         for name, symbol, part in zip(rule.names, rule.right, made.parts, strict=True):
@@ -298,7 +300,7 @@ class _Writer:
             else:
                 assert isinstance(part, parsing.Leaf)
                 form = words[part.place]
-                parts.append(Tree("", WORD, Const(form, WORD), form=form))
+                parts.append(Tree("", WORD, Const(form, WORD), form=form, place=part.place))
         meaning = reduce(substitute(grammar.typing.meanings[made.rule], values))
         return Tree(rule.left, kind, meaning, tuple(parts), rule=written)
 
