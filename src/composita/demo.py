@@ -1,50 +1,287 @@
-"""What `make demo` shows so far: synthetic text, encoded, looked at and counted.
+"""The demonstration: the whole experiment on a miniature world with planted meaning, or on one's own text.
 
-The text is nonsense in the shape of parsed English, made by `composita synth`; it has sentences and arguments, but no
-meaning.
+The built-in text is synthetic: English words in sentences that mean only what was planted. So it can be said how well
+each planted tensor was found again, which no real text can tell.
 """
 
 from __future__ import annotations
 
-import shutil
+import logging
 import sys
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from composita.cli.main import main
+from composita.store.engine import HERE, Engine
+from composita.store.errors import CompositaError, UsageError
+from composita.store.progress import ProgressCallback, silent
 
-FOLDER = Path("demo")
-TEXT = FOLDER / "synthetic.conllu.gz"
-CORPUS = FOLDER / "corpus"
-COUNTS = FOLDER / "counts"
+if TYPE_CHECKING:
+    from composita.corpus.miniature import Miniature
+    from composita.experiment.run import Run
+
+MINIATURE = """# The experiment of `composita demo`: a small world with planted meaning. Change it, and run it again:
+#
+#     composita run {folder}/experiment.toml --out {folder}/run
+
+name = "miniature"
+preset = "recommended"
+
+[corpus]
+sources = ["text/miniature.conllu"]
+
+[vocabulary]
+adjectives = 100
+contexts = 500
+stop = 0
+
+[count]
+phrases = ["sv", "svo", "vo", "an", "svoo"]
+heads = "all"
+
+[space]
+dimensions = 16
+
+[spaces.full]
+reduce = "none"
+
+[spaces.svd]
+reduce = "svd"
+without = ["multiply", "kronecker", "categorical"]
+
+[spaces.nmf]
+reduce = "nmf"
+
+[learners.onestep]
+learner = "onestep"
+
+[learners.multistep]
+learner = "multistep"
+
+[evaluate]
+benchmarks = ["text/miniature-gs2011.txt", "text/miniature-ml2008.txt", "text/miniature-gs2012.txt"]
+methods = ["verb", "add", "multiply", "kronecker", "categorical", "regression", "one-step"]
+bootstrap = 1000
+word_order = 200
+"""
+
+OWN = """# The experiment of `composita demo` on your own text. Change it, and run it again:
+#
+#     composita run {folder}/experiment.toml --out {folder}/run
+
+name = "own-text"
+preset = "recommended"
+
+[corpus]
+sources = {sources}
+format = "{format}"
+{model}
+[vocabulary]
+adjectives = 1000
+
+[count]
+heads = "all"
+
+[space]
+dimensions = {dimensions}
+
+[evaluate]
+benchmarks = {benchmarks}
+methods = ["verb", "add", "multiply", "kronecker", "categorical", "regression", "one-step"]
+bootstrap = 1000
+"""
+
+EXAMPLE = "the angry wolf charged the royal castle"
+SHOWN = 8
+
+Say = Callable[[str], Any]
 
 
-def demo() -> int:
-    """Run the commands of the demonstration, showing each before it runs."""
-    for made in (CORPUS, COUNTS):
-        shutil.rmtree(made, ignore_errors=True)
-    FOLDER.mkdir(exist_ok=True)
-    say("composita demo: synthetic text (nonsense words, real grammar), encoded, looked at and counted")
-    commands = (
-        ["synth", "--tokens", "300K", "--out", str(TEXT)],
-        ["encode", str(TEXT), "--out", str(CORPUS)],
-        ["info", str(CORPUS)],
-        ["sentences", str(CORPUS), "--pos", "v", "--relation", "root", "-n", "5"],
-        ["count", str(CORPUS), "--out", str(COUNTS), "--adjectives", "1000"],
+def demonstrate(
+    out: str | Path,
+    *,
+    text: Path | None = None,
+    corpus: Sequence[str] | None = None,
+    model: str | None = None,
+    engine: Engine = HERE,
+    progress: ProgressCallback = silent,
+    say: Say = lambda line: None,
+) -> dict[str, Any]:
+    """Run the whole experiment, tell what comes of it line by line, and give it as data.
+
+    Parameters
+    ----------
+    out
+        The folder to make.
+    text, corpus
+        One's own text: raw, in a file, or parsed, in files or patterns. By default the miniature world.
+    model
+        For raw text: the model of the parser.
+    engine, progress
+        Where the work is done, and who is told how far it has come.
+    say
+        What is called with each line.
+
+    """
+    from composita.experiment.config import Experiment
+
+    begun = time.perf_counter()
+    out = Path(out)
+    made: Miniature | None = None
+    if text is None and not corpus:
+        made = _write_miniature(out, say)
+    else:
+        _write_own(out, text, corpus or (), model, engine, progress, say)
+    say(f"The experiment is described in {out / 'experiment.toml'}.\n")
+    run = Experiment.load(out / "experiment.toml").run(out / "run", engine=engine, progress=progress)
+    say(str(run) if run.results.rows else "No ratings, hence no scores: see `composita data list` for benchmarks.")
+    found: dict[str, Any] = {
+        "run": str(run.path), "report": str(run.report), "results": run.json("results.json"),
+        "word_order": run.word_order,
+    }  # fmt: skip
+    _tell_order(run, say)
+    found["explained"] = _explain(run, EXAMPLE if made else None, say)
+    if made:
+        found["recovery"] = _tell_recovery(run, made, say)
+    found["seconds"] = round(time.perf_counter() - begun, 1)
+    say(f"\nReport: {run.report}   (in all {found['seconds']:.0f} s)")
+    say(f'Go on:  composita compose {run.path} "{EXAMPLE}"' if made else f"Go on:  composita info {run.path}")
+    return found
+
+
+# ---------------------------------------------------------------- what is read
+
+
+def _write_miniature(out: Path, say: Say) -> Miniature:
+    from composita.corpus.miniature import write_miniature
+
+    made = write_miniature(out / "text")
+    say(
+        f"This is synthetic text: {made.tokens:,} tokens in {made.sentences:,} sentences that mean only what was "
+        "planted in them,\nwith simulated ratings. The figures below say whether composita finds it again, and nothing "
+        "of English."
     )
-    for command in commands:
-        say(f"\n$ composita {' '.join(command)}")
-        if code := main(command):
-            return code
-    say(f"\nThe corpus is in {CORPUS}, the counts are in {COUNTS}.")
-    say("Your own: composita encode FILES --out CORPUS (see README.md)")
-    return 0
+    (out / "experiment.toml").write_text(MINIATURE.format(folder=out.as_posix()), encoding="utf-8")
+    return made
 
 
-def say(line: str) -> None:
-    """Print a line of the demonstration itself."""
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+def _write_own(
+    out: Path, text: Path | None, corpus: Sequence[str], model: str | None, engine: Engine, progress: ProgressCallback,
+    say: Say,
+) -> None:  # fmt: skip
+    """Describe the experiment on one's own text; encode it first, to see how many dimensions it can bear."""
+    import json
+
+    from composita.counting.vocabulary import Vocabulary
+    from composita.experiment.cache import Cache
+    from composita.experiment.config import Experiment
+    from composita.experiment.run import STAGES
+    from composita.experiment.stages import make_plan
+
+    out.mkdir(parents=True, exist_ok=True)
+    sources = [str(Path(source).absolute()) for source in ([str(text)] if text is not None else corpus)]
+    values = {
+        "folder": out.as_posix(), "sources": json.dumps(sources), "format": "text" if text is not None else "auto",
+        "model": f"model = {json.dumps(_place(model))}\n" if model else "",
+        "benchmarks": json.dumps(_known_benchmarks()),
+    }  # fmt: skip
+    first = Experiment.from_toml(OWN.format(dimensions=300, **values), folder=out)
+    stages = out / "run" / STAGES
+    plan = make_plan(first, stages, progress=progress)
+    cache = Cache(stages, engine, progress=progress)
+    assert plan.corpus is not None, "the description names sources"
+    assert plan.vocabulary is not None, "the description has no counts"
+    cache.run(plan.corpus)
+    vocabulary = Vocabulary.open(cache.run(plan.vocabulary).path)
+    dimensions = max(1, min(300, sum(vocabulary.core) // 4, len(vocabulary.contexts) // 4))
+    say(f"Your text has {vocabulary!r}; {dimensions} dimensions are kept.")
+    (out / "experiment.toml").write_text(OWN.format(dimensions=dimensions, **values), encoding="utf-8")
+
+
+def _place(model: str) -> str:
+    return str(Path(model).absolute()) if Path(model).exists() else model
+
+
+def _known_benchmarks() -> list[str]:
+    """Name the benchmarks of sentences that are kept in the user's data folder."""
+    from composita.evaluation.benchmarks import Benchmark
+
+    found = []
+    for name in ("gs2011", "ml2008", "gs2012"):
+        try:
+            Benchmark.load(name)
+        except CompositaError:
+            continue
+        found.append(name)
+    return found
+
+
+# ---------------------------------------------------------------- what is told
+
+
+def _tell_order(run: Run, say: Say) -> None:
+    rows = [row for row in run.word_order if row["gap"] is not None]
+    if not rows:
+        return
+    say(f"\nWord order: {rows[0]['sentences']:,} attested sentences, and what they are with their arguments exchanged.")
+    say("Right: how often the true one is nearer to the attested phrase, that nothing was learned from; 0.5 is chance.")
+    for row in rows:
+        right = "-" if row["right"] is None else f"{row['right']:.3f}"
+        say(f"  {row['method']:<14} {row['space']:<6} right {right:<6} gap {row['gap']:.3f}  {row['note']}".rstrip())
+
+
+def _explain(run: Run, sentence: str | None, say: Say) -> dict[str, Any] | None:
+    """Say what the meaning of a sentence is made of: the one given, or the most frequent transitive one."""
+    from composita.composition.explain import explain
+    from composita.composition.model import open_model
+    from composita.composition.order import attested_sentences
+
+    model = open_model(run.path)
+    try:
+        phrase = model.phrase(sentence) if sentence else attested_sentences(model.lexicon, count=1)[0]
+        found = explain(model.lexicon, phrase, "learned")
+    except (CompositaError, IndexError) as error:
+        say(f"\nNo sentence to explain: {error}")
+        return None
+    rows = found.rows[:SHOWN]
+    say(f"\n{sentence or phrase.display()!r} = {phrase}, made of {found.parts:,} attested phrases; most of:")
+    for part in rows:
+        say(f"  {part.share:>7.1%}  {part.text}")
+    return {
+        "sentence": sentence or phrase.display(), "phrase": str(phrase), "parts": found.parts,
+        "rows": [{"text": part.text, "weight": float(part.weight), "share": float(part.share)} for part in rows],
+    }  # fmt: skip
+
+
+def _tell_recovery(run: Run, made: Miniature, say: Say) -> list[dict[str, Any]]:
+    """Say how well each planted tensor was found again."""
+    from composita.corpus.miniature import recovery
+
+    found = recovery(run.lexicon(), made.truth)
+    if not found:
+        raise UsageError("no planted word has a function: expected the miniature text")
+    say("\nPlanted tensors found again: the cosine of what was planted and what was learned, over arguments that")
+    say("the text does not show the word with (1 is perfect; in brackets: chance):")
+    for arity, name in ((1, "one argument"), (2, "two arguments"), (3, "three arguments")):
+        rows = [row for row in found if row.arity == arity]
+        if rows:
+            mean, floor = (sum(getattr(row, key) for row in rows) / len(rows) for key in ("cosine", "floor"))
+            said = "  ".join(f"{row.word} {row.cosine:.2f}" for row in rows)
+            say(f"  {name}, mean {mean:.2f} ({floor:.2f}): {said}")
+    return [row._asdict() for row in found]
+
+
+# ---------------------------------------------------------------- make demo
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``composita demo``, as ``make demo`` does."""
+    from composita.cli.main import main as command
+
+    logging.getLogger("composita").setLevel(logging.WARNING)
+    return command(["demo", *(sys.argv[1:] if arguments is None else arguments)])
 
 
 if __name__ == "__main__":
-    sys.exit(demo())
+    sys.exit(main())

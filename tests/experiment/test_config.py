@@ -156,3 +156,25 @@ def test_the_experiments_that_come_along_are_sound(path):
     experiment = Experiment.load(path)
     assert experiment.corpus.sources and experiment.evaluate.benchmarks
     assert re.fullmatch("[a-z0-9-]+", experiment.name)
+
+
+def test_the_options_are_those_of_the_rooms():
+    import inspect
+    from dataclasses import fields
+
+    from composita.corpus.encoding import Options
+    from composita.counting.count import count
+    from composita.counting.vocabulary import Choice
+    from composita.experiment.config import CorpusPart, CountPart, LearnPart, SpacePart, VocabularyPart
+    from composita.functions.selection import Selection
+    from composita.spaces.space import Space
+
+    def names(part):
+        return {field.name for field in fields(part)}
+
+    assert names(Selection) == names(LearnPart) - {"name", "learner", "patterns", "options"}
+    ours = names(SpacePart) - {"name", "without", "learners", "options"}
+    assert ours | {"columns_by"} <= set(inspect.signature(Space.from_counts).parameters) | {"columns_by"}
+    assert names(VocabularyPart) - {"include", "benchmarks", "stop_list"} <= names(Choice)
+    assert names(CountPart) - {"path"} <= set(inspect.signature(count).parameters)
+    assert names(CorpusPart) - {"sources", "path", "tokens"} <= names(Options)

@@ -156,7 +156,6 @@ class LearnPart:
     )
     normalise: bool = option(Flag(), True, about="whether arguments are normalised")
     normalise_outputs: bool = option(Flag(), True, about="whether the vectors of phrases are")
-    weights: str = option(Text(("none", "frequency")), "none", about="how much a frequent phrase weighs")
     options: dict[str, Any] = field(default_factory=dict, metadata=described(Table(), "further options of the learner"))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,8 +21,9 @@ from composita.experiment.results import Results
 from composita.experiment.stages import Plan, make_plan
 from composita.experiment.table import Table, score_tables, write_tables
 from composita.store.engine import HERE, Engine
-from composita.store.errors import CorruptError, NotFoundError, UsageError
-from composita.store.folder import Folder, FolderWriter, fingerprint, open_writer
+from composita.store.errors import CorruptError, NotFoundError, StoreError, UsageError
+from composita.store.folder import LOCK, META, Folder, FolderWriter, fingerprint, open_writer
+from composita.store.lock import hold_lock
 from composita.store.progress import Cancellation, ProgressCallback, check, silent
 from composita.store.strict_json import parse_json
 
@@ -95,6 +97,12 @@ class Run:
     def timings(self) -> list[dict[str, Any]]:
         """What each stage took."""
         found: list[dict[str, Any]] = self.json("timings.json")
+        return found
+
+    @cached_property
+    def word_order(self) -> list[dict[str, Any]]:
+        """Which methods tell attested sentences from what they are with their arguments exchanged."""
+        found: list[dict[str, Any]] = self.json("order.json")
         return found
 
     @cached_property
@@ -193,6 +201,7 @@ def run(
         raise UsageError("the experiment is a sweep: use run_sweep of composita.experiment.sweep, or `composita run`")
     out = Path(out)
     check(cancel)
+    _mend(out)
     with open_writer(out, KIND, VERSION, cancel=cancel) as writer:
         kept = out / STAGES if stages is None else Path(stages)
         plan = make_plan(experiment, kept, progress=progress, cancel=cancel)
@@ -204,6 +213,20 @@ def run(
             files = tell(plan, receipts, progress=progress, cancel=cancel)
             write_run(writer, files, {**describe(plan, receipts, out), "fingerprint": mark})
     return Run.open(out)
+
+
+def _mend(out: Path) -> None:
+    """Take a run that lost files, or has others in their places, as unfinished: its stages make them again."""
+    try:
+        Folder.open(out, None, None)
+    except CorruptError as error:
+        with suppress(OSError, ValueError):
+            if parse_json((out / META).read_bytes()).get("kind") == KIND:
+                logger.info("%s; the report is made again", error)
+                with hold_lock(out / LOCK):
+                    (out / META).unlink()
+    except StoreError:
+        pass
 
 
 def _marked(experiment: Experiment) -> dict[str, Any]:

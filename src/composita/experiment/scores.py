@@ -15,6 +15,7 @@ from composita.evaluation.spelling import exchange, respelled
 from composita.experiment.cache import Work
 from composita.experiment.differences import Rated
 from composita.experiment.results import Reference, Row
+from composita.store.errors import UsageError
 from composita.store.folder import Folder, open_writer
 from composita.store.progress import Progress, check
 from composita.store.strict_json import dump_json, parse_json
@@ -194,3 +195,43 @@ def reference_of(benchmark: Benchmark, found: Any) -> Reference:  # noqa: ANN401
         {},
         {name: float(getattr(found, name)) for name in definitions if known(getattr(found, name)) is not None},
     )  # fmt: skip
+
+
+# ---------------------------------------------------------------- word order
+
+
+def turn_round(out: Path, work: Work) -> None:
+    """Compose attested sentences and their twins with exchanged arguments; write which methods tell them apart."""
+    from composita.composition.methods import method_named
+    from composita.composition.order import attested_sentences, word_order
+    from composita.functions.lexicon import Lexicon
+
+    said, lexicon = work.stage.parameters, Lexicon.open(work.paths[0])
+    try:
+        sentences = attested_sentences(lexicon, count=said["sentences"])
+    except UsageError:  # no verb with subject and object was counted
+        sentences = []
+    rows: list[dict[str, Any]] = []
+    if sentences:
+        methods = {name: method_named(name) for name in said["methods"]}
+        usable = {name: method for name, method in methods.items() if not method.impossible(lexicon)}
+        found = word_order(
+            lexicon, sentences, list(usable.values()), seed=said["seed"], progress=work.progress, cancel=work.cancel
+        )
+        for name, row in zip(usable, found.rows, strict=True):
+            rows.append({
+                "method": name, "sentences": row.sentences, "composed": row.composed, "gap": row.gap,
+                "compared": row.compared, "right": row.right,
+                "interval": None if row.interval is None else list(row.interval), "note": row.note,
+            })  # fmt: skip
+    with open_writer(out, "order", 1) as writer:
+        with writer.new_file("rows.json") as new:
+            new.path.write_bytes(dump_json({"rows": rows, "example": [s.display() for s in sentences[:1]]}))
+        writer.commit({"parameters": dict(said)})
+        writer.sweep()
+
+
+def read_order(path: Path) -> list[dict[str, Any]]:
+    """Read which methods tell sentences from their twins."""
+    found: list[dict[str, Any]] = parse_json(Folder.open(path, "order", 1).file("rows.json").read_bytes())["rows"]
+    return found

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from composita.counting.vocabulary import Vocabulary
     from composita.evaluation.benchmarks import Benchmark
 
-VERSIONS = {"corpus": 1, "vocabulary": 1, "counts": 1, "space": 1, "lexicon": 1, "scores": 1}
+VERSIONS = {"corpus": 1, "vocabulary": 1, "counts": 1, "space": 1, "lexicon": 1, "scores": 1, "order": 1}
 """Raised by hand when a stage makes something else of the same inputs."""
 
 LEARNED = {"regression": "multistep", "one-step": "onestep", "lexical-function": "plsr"}
@@ -60,6 +60,7 @@ class Plan:
     spaces: Mapping[str, Stage]
     lexicons: Mapping[tuple[str, str], Stage]
     scorings: tuple[Scoring, ...]
+    orders: Mapping[tuple[str, str], Stage]
     benchmarks: Mapping[str, Benchmark]
 
     @cached_property
@@ -67,7 +68,7 @@ class Plan:
         """All stages, each after those that it needs; a space's lexicons and scores before the next space."""
         found: dict[str, Stage] = {}
         for stage in (self.counts, *(scoring.stage for scoring in self.scorings), *self.lexicons.values(),
-                      *self.spaces.values()):  # fmt: skip
+                      *self.orders.values(), *self.spaces.values()):  # fmt: skip
             found |= {needed.id: needed for needed in stage.with_inputs()}
         order = {"corpus": 0, "vocabulary": 1, "counts": 2}
         return tuple(sorted(found.values(), key=lambda stage: order.get(stage.kind, 3)))
@@ -151,7 +152,8 @@ class _Planner:
             for benchmark in self.benchmarks.values()
             for scoring in self.scorings(space, benchmark, spaces, lexicons)
         )
-        return Plan(experiment, corpus, vocabulary, counts, spaces, lexicons, scorings, self.benchmarks)
+        orders = self.orders(lexicons)
+        return Plan(experiment, corpus, vocabulary, counts, spaces, lexicons, scorings, orders, self.benchmarks)
 
     def place(self, text: str) -> Path:
         """Give a path of the description, relative to its folder."""
@@ -318,6 +320,24 @@ class _Planner:
             found.append(Scoring(scores, benchmark.name, space.name, learner))
         return found
 
+    def orders(self, lexicons: Mapping[tuple[str, str], Stage]) -> dict[tuple[str, str], Stage]:
+        """Plan, for each space with learners, which methods notice that a sentence is turned round."""
+        number = self.experiment.evaluate.word_order
+        if not number or "svo" not in self.experiment.count.phrases:
+            return {}
+        found = {}
+        for space in self.experiment.spaces:
+            shared = share_methods(self.experiment.evaluate.methods, space, self.experiment.learners_of(space))
+            for learner, methods in shared.items():
+                if learner is not None:
+                    parameters = {"sentences": number, "methods": methods, "seed": self.experiment.seed}
+                    name = f"order-{space.name}-{learner}"
+                    needed = (lexicons[space.name, learner],)
+                    found[space.name, learner] = Stage(
+                        name, "order", VERSIONS["order"], parameters, needed, _turn_round
+                    )
+        return found
+
 
 def _inner(phrase: Any) -> list[Any]:  # noqa: ANN401 - a phrase
     """Give a phrase and all phrases in it."""
@@ -455,3 +475,9 @@ def _score(benchmark: Benchmark, out: Path, work: Work) -> None:
     from composita.experiment.scores import score
 
     score(benchmark, out, work)
+
+
+def _turn_round(out: Path, work: Work) -> None:
+    from composita.experiment.scores import turn_round
+
+    turn_round(out, work)

@@ -133,12 +133,12 @@ def page(story: Story) -> str:
     drawn = _figures(story)
     sections = {
         "Scores": _scores(story, drawn["intervals"]),
-        **{title: "".join(map(_shown, group)) for title, group in story.pictures.items()},
+        **{title: "".join(map(_captioned, group)) for title, group in story.pictures.items()},
         **{sheet.title: _sheet(sheet) for sheet in story.sheets},
         "Predicted and rated": _scatters(story, drawn["scatters"]),
         "Verb by verb": _verbs(story),
         "Coverage": _coverage(story.results),
-        "Choice of lambda": "".join(map(_shown, drawn["gcv"])),
+        "Choice of lambda": "".join(map(_captioned, drawn["gcv"])),
         "Time and memory": _costs(story, [*drawn["seconds"], *drawn["memory"]]),
         "Configuration": _configuration(story),
     }
@@ -169,6 +169,10 @@ def _facts(facts: Mapping[str, str]) -> str:
 
 def _shown(figure: Figure) -> str:
     return f"<figure>{figure.inline()}</figure>\n"
+
+
+def _captioned(figure: Figure) -> str:
+    return f"<figure><figcaption>{escape(figure.title)}</figcaption>{figure.inline()}</figure>\n"
 
 
 def html_table(
@@ -231,7 +235,7 @@ def _score_table(results: Results, benchmark: str, convention: str) -> str:
         cells = []
         for space in spaces:
             row = results.find(benchmark, method, space)
-            score, _, rest = score_cell(row, convention).strip().partition(" ")
+            score, _, rest = score_cell(row, convention).replace(" 0", "0").replace(",0", ", 0").strip().partition(" ")
             is_best = row is not None and row.score(convention) == best
             cells.append(f"<td{' class=best' if is_best else ''}>{escape(score)} <small>{escape(rest)}</small></td>")
         kind = ' class="rule"' if not place else ""
@@ -324,7 +328,7 @@ def _costs(story: Story, drawn: Sequence[Figure]) -> str:
     table = html_table(("stage", "seconds", "peak memory"), rows)
     return (
         "<p>A stage that was taken from an earlier run shows what it took then.</p>"
-        + "".join(map(_shown, drawn)) + f"<details><summary>as a table</summary>{table}</details>"
+        + "".join(map(_captioned, drawn)) + f"<details><summary>as a table</summary>{table}</details>"
     )  # fmt: skip
 
 
