@@ -20,7 +20,7 @@ Derivation('Angry dogs often chase cats': chase-v(cat-n)(angry-a(dog-n)))
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,7 +120,7 @@ class _Text:
     modifiers: dict[int, set[int]]  # adjectives, and other words that patterns apply to a noun alone
     auxiliaries: dict[int, list[int]]
     particles: set[int]
-    main: list[tuple[int, int]] = field(default_factory=list)  # verb, and the first of its coordination
+    main: dict[int, list[int]]  # the verbs of each sentence's main clauses
 
     @classmethod
     def read(cls, tokens: Tokens, scheme: Scheme, tagset: Tagset, patterns: tuple[Pattern, ...]) -> _Text:
@@ -134,11 +134,12 @@ class _Text:
         for link in links:
             if link.role == Role.AUXILIARY:
                 auxiliaries.setdefault(link.predicate, []).append(link.argument)
-        main = []
+        main: dict[int, list[int]] = {}
+        sentence = np.searchsorted(tokens.starts, np.arange(len(tokens)), side="right") - 1
         for token in np.flatnonzero((roles.governor < 0) | (roles.role == Role.CONJUNCT)).tolist():
             first = int(roles.first[token]) if roles.role[token] == Role.CONJUNCT else token
             if labels[token].endswith("-v") and labels[first].endswith("-v") and roles.governor[first] < 0:
-                main.append((token, first))
+                main.setdefault(int(sentence[token]), []).append(token)
         modifiers: dict[int, set[int]] = {}
         for head, occurrences in found.items():
             for pattern, arguments, _ in occurrences:
@@ -183,14 +184,13 @@ class _Sentence:
     grammar: Grammar
     used: set[int] = field(default_factory=set)
 
-    @property
-    def first(self) -> int:
-        return int(self.text.tokens.starts[self.number])
+    def __post_init__(self) -> None:
+        self.first = int(self.text.tokens.starts[self.number])
 
     def found(self) -> Found:
         """Make the derivation, or say why there is none."""
         said = tuple(row.form for row in self.rows)
-        verbs = [token for token, _ in self._main()]
+        verbs = self.text.main.get(self.number, [])
         clauses = [clause for verb in verbs if (clause := self._clause(verb)) is not None]
         if not clauses:
             return Found(said, None, reason="no pattern finds a main verb with its arguments")
@@ -199,10 +199,6 @@ class _Sentence:
         root = _coordinated(clauses, S, "S")
         left_out = tuple(self.rows[place].form for place in self._left_out())
         return Found(said, Derivation(said, root), left_out)
-
-    def _main(self) -> Iterator[tuple[int, int]]:
-        last = self.first + len(self.rows)
-        return (pair for pair in self.text.main if self.first <= pair[0] < last)
 
     # ------------------------------------------------------------ building
 

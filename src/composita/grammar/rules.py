@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import TypeAlias
 
 from composita.grammar.terms import Term
@@ -101,4 +102,12 @@ class Refusal:
 
     def covers(self, form: str) -> bool:
         """Say whether a form is one of them; ``*`` stands for any letters."""
-        return any(fnmatchcase(form, pattern) for pattern in self.forms)
+        return form in self._plain or any(fnmatchcase(form, pattern) for pattern in self._patterns)
+
+    @cached_property
+    def _plain(self) -> frozenset[str]:
+        return frozenset(self.forms) - frozenset(self._patterns)
+
+    @cached_property
+    def _patterns(self) -> tuple[str, ...]:
+        return tuple(form for form in self.forms if set(form) & set("*?["))
