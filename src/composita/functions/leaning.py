@@ -72,6 +72,9 @@ class TowardsFunction:
         Learns what the other leaves unexplained.
     prior
         The other function, of the same arguments.
+    trial
+        The one to choose the strength with; it should not have been learned from the examples that are to be foretold.
+        None for ``prior`` itself.
     strengths, folds
         The strengths to choose from, by so many folds of the first argument.
 
@@ -79,6 +82,7 @@ class TowardsFunction:
 
     learner: Learner
     prior: Function
+    trial: Function | None = None
     strengths: Sequence[float] = STRENGTHS
     folds: int = 4
 
@@ -97,20 +101,22 @@ class TowardsFunction:
 
     def learn_part(self, examples: Examples) -> tuple[Function, Leaning]:
         """Learn what is to be added to ``strength`` times the prior."""
-        expected = np.asarray(apply_ids(self.prior, examples, np.arange(len(examples))), np.float64)
-
-        def rest(strength: float) -> Examples:
-            left = (examples.outputs - strength * expected).astype(examples.outputs.dtype)
-            return replace(examples, outputs=left)
+        trial = self.prior if self.trial is None else self.trial
 
         def errors(strength: float, fold: Array) -> float:
-            return _error(rest(strength), self.learner, fold)
+            return _error(_rest(examples, trial, strength), self.learner, fold)
 
         leaning = _choose_strength(examples, self.strengths, errors, self.folds)
-        function = self.learner.learn(rest(leaning.strength))
+        function = self.learner.learn(_rest(examples, self.prior, leaning.strength))
         if function.output is not None:  # the outputs it was learned from are not those of the examples
             function = replace(function, output=replace(function.output, source=None))
         return function, leaning
+
+
+def _rest(examples: Examples, prior: Function, strength: float) -> Examples:
+    """Take off what another function foretells."""
+    foretold = np.asarray(apply_ids(prior, examples, np.arange(len(examples))), np.float64)
+    return replace(examples, outputs=(examples.outputs - strength * foretold).astype(examples.outputs.dtype))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +161,7 @@ class WithOthers:
             return _error(examples, self.learner, fold, (self.borrowed, strength))
 
         leaning = _choose_strength(examples, self.strengths, errors, self.folds)
-        function = self.learner.learn(joined(examples, self.borrowed, leaning.strength))
+        function = learn_joined(self.learner, examples, self.borrowed, leaning.strength)
         if function.output is not None and leaning.strength:
             function = replace(function, output=replace(function.output, source=None))
         return function, leaning
@@ -163,6 +169,27 @@ class WithOthers:
     def used(self, leaning: Leaning) -> Array | None:
         """Give the word and the arguments of each example that was borrowed."""
         return np.column_stack([self.heads, self.borrowed.ids]).astype(np.int32) if leaning.strength else None
+
+
+def learn_joined(learner: Learner, examples: Examples, borrowed: Examples, strength: float) -> Function:
+    """Learn with borrowed examples, by the lambda of the word's own.
+
+    Generalised cross-validation takes a small weight for a large error to be expected. Borrowed examples are foretold
+    no worse than others, so lambda would come out much too small.
+    """
+    own = learner.learn(examples) if strength == 0 or _has_penalty(learner) else None
+    if own is not None and strength == 0:
+        return own
+    every = joined(examples, borrowed, strength)
+    if own is not None and len(own.training.levels) == 1 and len(every) > len(examples):
+        (penalty,) = own.training.levels[0].penalty["lambda"]
+        # Learners divide weights by their mean, so lambda is to be divided too.
+        return replace(learner, penalty=penalty / float(np.mean(every.weights))).learn(every)  # type: ignore
+    return learner.learn(every)
+
+
+def _has_penalty(learner: Learner) -> bool:
+    return getattr(learner, "penalty", 0.0) is None
 
 
 def joined(examples: Examples, borrowed: Examples, strength: float) -> Examples:
@@ -178,7 +205,7 @@ def joined(examples: Examples, borrowed: Examples, strength: float) -> Examples:
     weights = np.concatenate([ours, strength * np.asarray(kept.weights)])
     labels = None if examples.labels is None or kept.labels is None else [*examples.labels, *kept.labels]
     return replace(
-        examples, ids=np.concatenate([examples.ids, kept.ids]), weights=weights / weights.mean(),
+        examples, ids=np.concatenate([examples.ids, kept.ids]), weights=weights,
         outputs=np.concatenate([examples.outputs, kept.outputs]),
         frequency=joined_columns([examples.frequency, kept.frequency]), labels=labels,
     )  # fmt: skip
@@ -238,7 +265,7 @@ def _error(examples: Examples, learner: Learner, fold: Array, borrowed: tuple[Ex
         truth = np.asarray(examples.outputs[inside], np.float64)
         rest = examples.select(~inside)
         try:
-            function = learner.learn(rest if borrowed is None else joined(rest, *borrowed))
+            function = learner.learn(rest) if borrowed is None else learn_joined(learner, rest, *borrowed)
         except TooFewError:
             total += float((truth**2).sum())
             continue

@@ -18,8 +18,8 @@ array([1., 1., 1.])
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,18 @@ class Additive:
         some = examples.select(examples.known())
         if not len(some):
             raise TooFewError("no example has vectors for all arguments")
-        sums = _sums(some)
+        sizes = [vectors.shape[1] for vectors in some.vectors]
+        return self.solve(Sums.of(some), sizes, some.names, some.dtype, (len(examples), len(some)))
+
+    def solve(
+        self,
+        sums: Sums,
+        sizes: Sequence[int],
+        names: Sequence[str],
+        dtype: npt.DTypeLike,
+        counts: tuple[int, int] = (0, 0),
+    ) -> Function:
+        """Make the function of what was added up over examples; ``counts`` are those found and those used."""
         gram, cross, energy = _centred(sums) if self.constant else (sums.gram, sums.cross, sums.energy)
         values, vectors = np.linalg.eigh(gram)
         values = np.clip(values, 0, None)
@@ -79,19 +90,18 @@ class Additive:
             penalty, curve = _choose(values, (turned**2).sum(axis=1), energy, sums.total, int(self.constant))
         matrix = vectors @ (turned / (values + penalty)[:, None])  # (D, q)
         constant = (sums.output - sums.input @ matrix) / sums.total if self.constant else None
-        sizes = [v.shape[1] for v in some.vectors]
         about = {"regressions": 1, "pooled": False, "lambda": [penalty], "gcv": curve, "gcv_without": without}
-        levels = (LevelReport("+".join(some.names), 1, (float(len(some)),) * 3, about),)
-        report = Training(self.parameters(), len(examples), len(some), {}, levels)
+        levels = (LevelReport(" + ".join(names), 1, (float(counts[1]),) * 3, about),)
+        report = Training(self.parameters(), *counts, {}, levels)
         return replace(
-            additive_function(np.split(matrix.T, np.cumsum(sizes)[:-1], axis=1), constant, some.names, some.dtype),
+            additive_function(np.split(matrix.T, np.cumsum(sizes)[:-1], axis=1), constant, names, dtype),
             training=report,
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class _Sums:
-    """Sums over the examples: of products of inputs, of inputs and outputs, of both, and of the outputs' squares."""
+class Sums:
+    """Sums over examples: of products of inputs, of inputs and outputs, of both, and of the outputs' squares."""
 
     gram: Array  # (D, D)
     cross: Array  # (D, q)
@@ -100,8 +110,31 @@ class _Sums:
     energy: float
     total: float
 
+    @classmethod
+    def of(cls, examples: Examples) -> Sums:
+        """Add up over examples."""
+        return _added(examples)
 
-def _sums(examples: Examples) -> _Sums:
+    def __sub__(self, other: Sums) -> Sums:
+        """Leave some examples out."""
+        gram, cross, inputs, output, energy, total = (a - b for a, b in zip(self._parts(), other._parts(), strict=True))
+        return Sums(gram, cross, inputs, output, energy, total)
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.gram, self.cross, self.input, self.output, self.energy, self.total
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Give all numbers as named arrays."""
+        return {field.name: np.asarray(part) for field, part in zip(fields(self), self._parts(), strict=True)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Sums:
+        """Make it of the arrays of `to_arrays`."""
+        parts: list[Any] = [arrays[field.name] for field in fields(cls)]
+        return cls(*parts[:4], float(parts[4]), float(parts[5]))
+
+
+def _added(examples: Examples) -> Sums:
     """Add up, block by block, with weights of mean 1."""
     size = sum(v.shape[1] for v in examples.vectors)
     width = examples.outputs.shape[1]
@@ -119,10 +152,10 @@ def _sums(examples: Examples) -> _Sums:
         inputs += weighted.sum(axis=0)
         outputs += weights[part] @ y
         energy += float(weights[part] @ np.einsum("ij,ij->i", y, y))
-    return _Sums(gram, cross, inputs, outputs, energy, float(weights.sum()))
+    return Sums(gram, cross, inputs, outputs, energy, float(weights.sum()))
 
 
-def _centred(sums: _Sums) -> tuple[Array, Array, float]:
+def _centred(sums: Sums) -> tuple[Array, Array, float]:
     """Take the means out of the sums."""
     gram = sums.gram - np.outer(sums.input, sums.input) / sums.total
     cross = sums.cross - np.outer(sums.input, sums.output) / sums.total

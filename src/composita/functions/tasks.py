@@ -18,7 +18,7 @@ from composita.functions.learners import Learner
 from composita.functions.lexicon import chunk_writers, make_examples, pooled_chunk, unit_rows
 from composita.functions.pools import unpool
 from composita.functions.selection import Head, Selection
-from composita.functions.shared import joined_with_heads
+from composita.functions.shared import Additive, Sums, joined_with_heads
 from composita.store.arrays import read_arrays, write_arrays
 from composita.store.errors import TooFewError
 from composita.store.folder import FileEntry, write_file
@@ -135,7 +135,8 @@ def _leaning(job: Job, words: Words, number: int, examples: Examples, shared: Fu
     """Give the learner of a word: the plain one, or one that leans on others."""
     row = words.head_rows[number]
     if job.lean == "shared" and shared is not None and row >= 0:
-        return TowardsFunction(learner=job.learner, prior=shared(vectors[row]))
+        trial = _without(job, words, row, examples, vectors)
+        return TowardsFunction(learner=job.learner, prior=shared(vectors[row]), trial=trial)
     if job.lean == "similar" and row >= 0:
         near = similar_heads(job.others[words.pattern], words.heads[number], row, vectors)
         folder = Path(job.folder)
@@ -144,6 +145,28 @@ def _leaning(job: Job, words: Words, number: int, examples: Examples, shared: Fu
         if found is not None:
             return WithOthers(learner=job.learner, borrowed=found[0], heads=found[1])
     return job.learner
+
+
+def _without(job: Job, words: Words, row: int, examples: Examples, vectors: Array) -> Function | None:
+    """Give the shared function as it would be without a word's own examples, where that is quickly had."""
+    path = Path(job.folder) / PENDING / f"sums-{words.pattern}.safetensors"
+    if not path.exists():
+        return None
+    arrays = dict(read_arrays(path))
+    own = joined_with_heads(vectors, [row], [most_frequent(examples, int(arrays.pop("each")))])
+    sums = Sums.from_arrays(arrays) - Sums.of(own)
+    if sums.total < 1:
+        return None
+    sizes = [vectors.shape[1]] * (len(words.names) + 1)
+    function = Additive().solve(sums, sizes, own.names, own.dtype)
+    applied: Function = function(vectors[row])
+    return applied
+
+
+def most_frequent(examples: Examples, count: int) -> Examples:
+    """Give the most frequent examples, in their order."""
+    order = np.argsort(-np.asarray(examples.frequency), kind="stable")[:count]
+    return examples.select(np.sort(order))
 
 
 def similar_heads(
@@ -168,9 +191,7 @@ def learn_shared(job: Job, learner: Learner, words: Words, most: int, sources: S
     for w in sources:
         for number, row in enumerate(w.head_rows):
             if row >= 0:
-                examples = read_examples(folder, vectors, w, number)
-                order = np.argsort(-np.asarray(examples.frequency), kind="stable")[:each]
-                parts.append(examples.select(np.sort(order)))
+                parts.append(most_frequent(read_examples(folder, vectors, w, number), each))
                 heads.append(row)
     empty: dict[str, Array] = {
         "ids": np.empty((0, len(words.names)), np.int32), "rows": np.empty(0, np.int64),
@@ -182,7 +203,11 @@ def learn_shared(job: Job, learner: Learner, words: Words, most: int, sources: S
     try:
         if not parts:
             raise TooFewError(f"no word of the pattern {words.pattern} has a vector of its own")
-        function = own_rows(learner.learn(joined_with_heads(vectors, heads, parts)))
+        every = joined_with_heads(vectors, heads, parts)
+        function = own_rows(learner.learn(every))
+        if isinstance(learner, Additive):
+            with write_file(folder / PENDING / f"sums-{words.pattern}.safetensors") as sums:
+                write_arrays(sums.path, Sums.of(every).to_arrays() | {"each": np.array(each)})
     except TooFewError as error:
         return write_functions(job, words, new.entry, [], [], [str(error)], [])
     report = {
