@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import composita
-from composita.cli import composition, corpus, counting, evaluation, experiment, explorer, grammar, inspect
+from composita.cli import composition, corpus, counting, evaluation, experiment, explorer, functions, grammar, inspect
 from composita.cli.output import print_error
 from composita.store.errors import CompositaError
 
@@ -36,6 +36,7 @@ composition.register(app)
 evaluation.register(app)
 experiment.register(app)
 explorer.register(app)
+functions.register(app)
 grammar.register(app)
 inspect.register(app)
 

@@ -11,9 +11,10 @@ The baseline foretells the mean of the phrases learned from, whatever the argume
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +23,20 @@ from composita.functions.examples import Examples
 from composita.functions.lexicon import unit_rows
 from composita.store.engine import Engine, Task, run_tasks
 from composita.store.errors import TooFewError, UsageError
+from composita.store.folder import open_writer
 from composita.store.progress import Cancellation, ProgressCallback, silent
+from composita.store.tables import write_table
 
 if TYPE_CHECKING:
     from composita.functions.learners import Learner
     from composita.functions.lexicon import Lexicon
 
+    LearnerOf: TypeAlias = Callable[[Lexicon, str, str], Learner]
+
 Array = npt.NDArray[Any]
 
+HELDOUT = "heldout.parquet"
+"""The table in the folder of a lexicon that says how well held-out phrases were foretold."""
 LEAST = 4
 """Fewer distinct arguments than this cannot be divided."""
 MEASURES = ("rank", "rank_fold", "cosine", "centred", "centroid_rank", "centroid_rank_fold", "centroid_cosine")
@@ -161,7 +168,7 @@ def ranks(near: Array, true: Array) -> Array:
 
 def cross_validate(
     lexicon: Lexicon,
-    learners: Mapping[str, Learner],
+    learners: Mapping[str, Learner | LearnerOf],
     *,
     words: Collection[str] | None = None,
     patterns: Sequence[str] | None = None,
@@ -178,7 +185,8 @@ def cross_validate(
     lexicon
         Whose examples are used.
     learners
-        The learners, by the name they get in the result.
+        The learners, by the name they get in the result; or what makes one for a lexicon, a word and a pattern, such as
+        `composita.functions.leaning.Towards`.
     words, patterns
         Whose phrases; None for all.
     count, seed
@@ -207,25 +215,51 @@ def cross_validate(
 
 
 def _predict_word(
-    lexicon: Lexicon, word: str, pattern: str, argument: int, name: str, learner: Learner, count: int, seed: int
+    lexicon: Lexicon,
+    word: str,
+    pattern: str,
+    argument: int,
+    name: str,
+    learner: Learner | LearnerOf,
+    count: int,
+    seed: int,
 ) -> Prediction | None:
     examples = lexicon.examples(word, pattern)
+    made = learner(lexicon, word, pattern) if callable(learner) else learner
     return predict(
-        examples, learner, argument=argument, count=count, seed=seed, word=word, pattern=pattern, name=name
+        examples, made, argument=argument, count=count, seed=seed, word=word, pattern=pattern, name=name
     )  # fmt: skip
 
 
-def overall(predictions: Sequence[Prediction]) -> list[dict[str, Any]]:
+def keep(path: str | Path, predictions: Sequence[Prediction]) -> None:
+    """Add the table of predictions to the folder of a lexicon."""
+    from composita.functions.lexicon import KIND, VERSION
+
+    rows = [made.to_dict() for made in predictions]
+    names = list(Prediction.__dataclass_fields__)
+    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in names[:4]}
+    columns |= {name: np.array([row[name] for row in rows], np.int64) for name in names[4:6]}
+    columns |= {name: np.array([row[name] for row in rows], np.float64) for name in names[6:]}
+    with open_writer(path, KIND, VERSION) as writer:
+        with writer.new_file(HELDOUT) as new:
+            write_table(new.path, columns)
+        said = writer.meta or {}
+        writer.commit({key: value for key, value in said.items() if key not in ("kind", "format", "files")})
+        writer.sweep()
+
+
+def overall(predictions: Sequence[Prediction | Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Average over words, each word counting once: a row for each learner, pattern and argument that was new."""
-    groups: dict[tuple[str, str, str], list[Prediction]] = {}
+    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for made in predictions:
-        groups.setdefault((made.learner, made.pattern, made.argument), []).append(made)
+        row = made.to_dict() if isinstance(made, Prediction) else made
+        groups.setdefault((row["learner"], row["pattern"], row["argument"]), []).append(row)
     return [dict(_averaged(key, some)) for key, some in groups.items()]
 
 
-def _averaged(key: tuple[str, str, str], some: Sequence[Prediction]) -> Iterator[tuple[str, Any]]:
+def _averaged(key: tuple[str, str, str], some: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
     yield from zip(("learner", "pattern", "argument"), key, strict=True)
     yield "words", len(some)
-    yield "foretold", sum(made.foretold for made in some)
+    yield "foretold", sum(row["foretold"] for row in some)
     for measure in MEASURES:
-        yield measure, float(np.mean([getattr(made, measure) for made in some]))
+        yield measure, float(np.mean([row[measure] for row in some]))

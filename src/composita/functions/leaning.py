@@ -19,8 +19,10 @@ True
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -30,14 +32,18 @@ from composita.functions.examples import Examples
 from composita.functions.function import Function
 from composita.functions.heldout import apply_ids, folds
 from composita.functions.learners import Learner
-from composita.functions.lexicon import leaned
-from composita.functions.shared import joined_columns
+from composita.functions.lexicon import Lexicon, leaned, own_word, unit_rows
+from composita.functions.shared import Additive, Sums, joined_columns, joined_with_heads
 from composita.store.errors import TooFewError
 
 Array = npt.NDArray[Any]
 
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 BORROWING = (0.0, 0.03, 0.1, 0.3, 1.0)
+SIMILAR = 10
+"""How many similar words' examples a word may borrow."""
+BORROWED = 1000
+"""How many of them, all together."""
 
 
 @dataclass(frozen=True)
@@ -245,10 +251,83 @@ def borrow(
     ), np.array(whose, np.int64)  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
+class Towards:
+    """Makes, for each word of a lexicon, the learner that leans on others; for held-out prediction.
+
+    Parameters
+    ----------
+    lean
+        ``shared`` or ``similar``.
+    learner
+        What learns.
+    strengths
+        The strengths to choose from; None for the usual ones.
+
+    """
+
+    lean: str
+    learner: Learner
+    strengths: Sequence[float] | None = None
+
+    def __call__(self, lexicon: Lexicon, word: str, pattern: str) -> Learner:
+        """Give the learner of a word. What it leans on was learned without the word's own examples."""
+        own = own_word(word, lexicon.ids)
+        if own not in lexicon.ids:
+            return self.learner
+        if self.lean == "shared":
+            prior = without_own(lexicon, word, pattern)
+            strengths = STRENGTHS if self.strengths is None else self.strengths
+            return TowardsFunction(learner=self.learner, prior=prior, strengths=strengths)
+        near = similar_words(lexicon, word, pattern)
+        heads = [lexicon.find(own_word(head, lexicon.ids)) for _, head in near]
+        others = [(similarity, lexicon.examples(head, pattern)) for similarity, head in near]
+        found = borrow(lexicon.examples(word, pattern), others, BORROWED, heads)
+        strengths = BORROWING if self.strengths is None else self.strengths
+        if found is None:
+            return self.learner
+        return WithOthers(learner=self.learner, borrowed=found[0], heads=found[1], strengths=strengths)
+
+
+def similar_words(lexicon: Lexicon, word: str, pattern: str) -> list[tuple[float, str]]:
+    """Find the words of a pattern whose own vectors are nearest, with their cosines."""
+    heads = [h for h in lexicon.heads(pattern) if h != word and own_word(h, lexicon.ids) in lexicon.ids]
+    if not heads:
+        return []
+    rows = unit_rows(lexicon.vectors_of([own_word(head, lexicon.ids) for head in [word, *heads]]).astype(np.float64))
+    near = rows[1:] @ rows[0]
+    order = np.argsort(-near, kind="stable")[:SIMILAR]
+    return [(float(near[k]), heads[k]) for k in order.tolist() if near[k] > 0]
+
+
+def without_own(lexicon: Lexicon, word: str, pattern: str) -> Function:
+    """Give the additive shared function of a pattern, learned without a word's own examples, applied to the word."""
+    key = f"sums {pattern}"
+    if key not in lexicon.cache:
+        parts = (_sums_of(lexicon, head, pattern) for head in lexicon.heads(pattern))
+        lexicon.cache[key] = reduce(operator.add, (part for part in parts if part is not None))
+    own = _sums_of(lexicon, word, pattern)
+    names = ("word", *lexicon.examples(word, pattern).names)
+    sums = lexicon.cache[key] - own
+    function = Additive().solve(sums, [lexicon.dimensions] * len(names), names, np.float32)
+    applied: Function = function(lexicon.argument(own_word(word, lexicon.ids)))
+    return applied
+
+
+def _sums_of(lexicon: Lexicon, word: str, pattern: str) -> Any:  # noqa: ANN401 - sums, or None without a vector
+    own = own_word(word, lexicon.ids)
+    if own not in lexicon.ids:
+        return None
+    row = lexicon.find(own)
+    return Sums.of(joined_with_heads(lexicon.prepared, [row], [lexicon.examples(word, pattern)]))
+
+
 def _choose_strength(
     examples: Examples, strengths: Sequence[float], errors: Callable[[float, Array], float], count: int
 ) -> Leaning:
     """Try all strengths on the same folds; the smallest error wins, among equals the least leaning."""
+    if len(strengths) == 1:
+        return Leaning(strengths[0], tuple(strengths), ())
     fold = folds(examples.ids[:, 0], count)
     nothing = float((np.asarray(examples.outputs, np.float64) ** 2).sum()) or 1.0
     if fold.max(initial=0) == 0:  # one argument only: nothing can be held out, so the others are believed

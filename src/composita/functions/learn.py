@@ -165,6 +165,8 @@ def _learn_into(
     with open_writer(out, KIND, VERSION, cancel=cancel) as writer:
         if writer.meta is not None and writer.meta.get("learned") == asked:
             logger.info("%s holds these functions already", out)
+            shutil.rmtree(writer.path / PENDING, ignore_errors=True)  # of a run that was stopped at its very end
+            writer.sweep()
             return Lexicon.open(out)
         pending = writer.path / PENDING
         _prepare(pending, asked)

@@ -303,6 +303,11 @@ class Lexicon:
         return self._load(self.entry(word, arity))
 
     @cached_property
+    def cache(self) -> dict[str, Any]:
+        """What others found out about the lexicon and want to keep as long as it lives."""
+        return {}
+
+    @cached_property
     def _kept(self) -> dict[int, Function]:
         return {}
 

@@ -115,6 +115,11 @@ class Sums:
         """Add up over examples."""
         return _added(examples)
 
+    def __add__(self, other: Sums) -> Sums:
+        """Add up over the examples of both."""
+        gram, cross, inputs, output, energy, total = (a + b for a, b in zip(self._parts(), other._parts(), strict=True))
+        return Sums(gram, cross, inputs, output, energy, total)
+
     def __sub__(self, other: Sums) -> Sums:
         """Leave some examples out."""
         gram, cross, inputs, output, energy, total = (a - b for a, b in zip(self._parts(), other._parts(), strict=True))
@@ -130,8 +135,8 @@ class Sums:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> Sums:
         """Make it of the arrays of `to_arrays`."""
-        parts: list[Any] = [arrays[field.name] for field in fields(cls)]
-        return cls(*parts[:4], float(parts[4]), float(parts[5]))
+        gram, cross, inputs, output, energy, total = (arrays[field.name] for field in fields(cls))
+        return cls(gram, cross, inputs, output, float(energy), float(total))
 
 
 def _added(examples: Examples) -> Sums:

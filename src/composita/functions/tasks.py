@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from composita.functions.examples import Examples
 from composita.functions.function import Function
-from composita.functions.leaning import Leaning, TowardsFunction, WithOthers, borrow
+from composita.functions.leaning import BORROWED, SIMILAR, Leaning, TowardsFunction, WithOthers, borrow
 from composita.functions.learners import Learner
 from composita.functions.lexicon import chunk_writers, make_examples, pooled_chunk, unit_rows
 from composita.functions.pools import unpool
@@ -32,10 +32,6 @@ Array = npt.NDArray[Any]
 
 PENDING = "pending"
 WORDS_FILE = "words.safetensors"
-SIMILAR = 10
-"""How many similar words' examples a word may borrow."""
-BORROWED = 1000
-"""How many of them, all together."""
 
 
 @dataclass(frozen=True)
