@@ -106,9 +106,10 @@ class Ratings:
     def table(self) -> FloatArray:
         """What each person gave each item, (participants, items); NaN for nothing, the mean for several times."""
         shape = len(self.participants), self.items
-        key = self.participant * self.items + self.item
+        named = self.participant >= 0
+        key = self.participant[named] * self.items + self.item[named]
         counts = np.bincount(key, minlength=shape[0] * shape[1])
-        sums = np.bincount(key, self.rating, shape[0] * shape[1])
+        sums = np.bincount(key, self.rating[named], shape[0] * shape[1])
         return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan).reshape(shape)
 
     def to_arrow(self) -> pa.Table:

@@ -136,7 +136,7 @@ def said_phrase(text: str) -> Phrase:
     ('dog-n', 'Dogs chase cats')
     """
     text = " ".join(text.split())
-    if "(" in text and text.endswith(")"):
+    if _APPLIED.search(text):
         try:
             return Phrase.parse(text)
         except UsageError as error:
@@ -149,6 +149,10 @@ def said_phrase(text: str) -> Phrase:
 def is_text(phrase: Phrase) -> bool:
     """Say whether a phrase is running text that no grammar has read."""
     return not phrase.arguments and split_label(phrase.head) is None
+
+
+_APPLIED = re.compile(r"-[nvarp]\s*\(")
+"""What no running text has: a word applied to others."""
 
 
 def _number(text: str) -> float:

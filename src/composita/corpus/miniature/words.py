@@ -28,7 +28,7 @@ NOUNS: dict[str, str] = {
     "wild": "dog:feeling wolf:war horse:war fox:law bear:food hunter:food",
     "light": "fire:food lamp:music star:water ember:wild lantern:water sun:feeling",
     "feeling": "face:illness eye:light heart:illness child:food mother:law lover:music",
-    "water": "river:wild ship:war sailor:music fish:food storm:light island:money",
+    "water": "river:wild ship:war sailor:music fish:food swimmer:light island:money",
     "food": "cook:illness cake:feeling baker:money apple:wild wine:feeling farmer:money",
     "war": "soldier:feeling knight:law castle:light general:law rebel:wild cannon:light",
     "law": "judge:feeling thief:money lawyer:money prisoner:illness witness:light senator:war",
