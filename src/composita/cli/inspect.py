@@ -36,6 +36,7 @@ RELATIONS_SHOWN = 12
 _PRINTERS = {
     "corpus": "composita.cli.inspect:describe_corpus",
     "counts": "composita.cli.counting:describe_counts",
+    "space": "composita.cli.spaces:describe_space",
     "lexicon": "composita.cli.functions:describe_lexicon",
     "run": "composita.cli.experiment:describe_run",
     "sweep": "composita.cli.experiment:describe_sweep",

@@ -14,7 +14,18 @@ from typing import Annotated, Any
 import typer
 
 import composita
-from composita.cli import composition, corpus, counting, evaluation, experiment, explorer, functions, grammar, inspect
+from composita.cli import (
+    composition,
+    corpus,
+    counting,
+    evaluation,
+    experiment,
+    explorer,
+    functions,
+    grammar,
+    inspect,
+    spaces,
+)
 from composita.cli.output import print_error
 from composita.store.errors import CompositaError
 
@@ -39,6 +50,7 @@ explorer.register(app)
 functions.register(app)
 grammar.register(app)
 inspect.register(app)
+spaces.register(app)
 
 
 def _show_version(asked: bool) -> None:

@@ -37,7 +37,7 @@ from composita.store.errors import InputError
 
 Int64Array = npt.NDArray[np.int64]
 CHUNK = 1 << 20
-_PHRASE = re.compile(r"([a-z][a-z0-9_-]*):(.+?-[nvarp])\((.*)\)")
+PHRASE = re.compile(r"([a-z][a-z0-9_-]*):(.+?-[nvarp])\((.*)\)")
 
 
 # ---------------------------------------------------------------- writing
@@ -71,17 +71,17 @@ def _path(stem: str | Path, suffix: str) -> Path:
 def _write_labels(counts: Counts, stem: str | Path) -> tuple[list[str], list[str]]:
     patterns = ["", *(f"{pattern.name}:" for pattern in counts.names.patterns)]
     rows = [
-        patterns[pattern] + _plain(label.replace(", ", ",") if pattern else label)
+        patterns[pattern] + file_label(label.replace(", ", ",") if pattern else label)
         for pattern, label in zip(counts.fields.pattern.tolist(), counts.labels(), strict=True)
     ]
-    columns = [_plain(label) for label in counts.columns]
+    columns = [file_label(label) for label in counts.columns]
     for suffix, labels in (("rows", rows), ("cols", columns)):
         with replacing(_path(stem, suffix)) as write:
             write("".join(f"{label}\n" for label in labels).encode())
     return rows, columns
 
 
-def _plain(label: str) -> str:
+def file_label(label: str) -> str:
     """Write blanks, and the sign that announces them, so that they can be read back."""
     return re.sub(r"[\s%\"]", lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), label)
 
@@ -112,7 +112,7 @@ def _lines(columns: Sequence[pa.Array]) -> bytes:
 def read_dissect(stem: str | Path) -> Counts:
     """Read ``STEM.sm`` with ``STEM.rows`` and ``STEM.cols``: whole numbers; cells that come twice are added up."""
     path = _path(stem, "sm")
-    rows, columns = _read_labels(_path(stem, "rows")), _read_labels(_path(stem, "cols"))
+    rows, columns = read_labels(_path(stem, "rows")), read_labels(_path(stem, "cols"))
     table = _read_columns(path, (pa.string(), pa.string(), pa.float64()), 0)
     places = []
     for number, labels in enumerate((rows, columns)):
@@ -131,7 +131,7 @@ def read_dissect(stem: str | Path) -> Counts:
 def read_matrix_market(stem: str | Path) -> Counts:
     """Read ``STEM.mtx`` with the labels in ``STEM.rows`` and ``STEM.cols``; whole numbers only."""
     path = _path(stem, "mtx")
-    rows, columns = _read_labels(_path(stem, "rows")), _read_labels(_path(stem, "cols"))
+    rows, columns = read_labels(_path(stem, "rows")), read_labels(_path(stem, "cols"))
     skipped, size = _read_head(path)
     if size[:2] != (len(rows), len(columns)):
         raise InputError(
@@ -194,7 +194,8 @@ def _read_columns(path: Path, types: Sequence[Any], skipped: int) -> pa.Table:
         raise InputError(f"expected row, column and count: {' '.join(str(error).split())[:200]}", source=path) from None
 
 
-def _read_labels(path: Path) -> list[str]:
+def read_labels(path: Path) -> list[str]:
+    """Read labels, one a line, each once."""
     try:
         labels = [line.strip() for line in path.read_text(encoding="utf-8").split("\n")]
     except (OSError, UnicodeDecodeError) as error:
@@ -217,9 +218,9 @@ def _build(
     whole = value.astype(np.int64)
     if (whole != value).any() or (whole < 0).any():
         raise InputError("expected counts: whole numbers from 0; weighted values belong into a space", source=path)
-    labels = [_original(label) for label in rows]
-    names, upper, lower = _parse_rows(labels, _path(path.with_suffix(""), "rows"))
-    contexts = [_original(label) for label in columns]
+    labels = [original_label(label) for label in rows]
+    names, upper, lower = parse_rows(labels, _path(path.with_suffix(""), "rows"))
+    contexts = [original_label(label) for label in columns]
     for number, label in enumerate(contexts, 1):
         if split_label(label) is None:
             raise InputError(
@@ -247,18 +248,19 @@ def _build(
     )  # fmt: skip
 
 
-def _original(label: str) -> str:
+def original_label(label: str) -> str:
+    """Read back what `file_label` has written."""
     return re.sub(
         r"(?:%[0-9A-F]{2})+", lambda found: bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace"), label
     )
 
 
-def _parse_rows(labels: Sequence[str], source: Path) -> tuple[Names, Int64Array, Int64Array]:
+def parse_rows(labels: Sequence[str], source: Path) -> tuple[Names, Int64Array, Int64Array]:
     """Read the labels of rows: words, and phrases with the name of a built-in pattern."""
     listed = {label for label in labels if split_label(label)}
     read: list[tuple[str, str, str, list[str]]] = []
     for number, label in enumerate(labels, 1):
-        found = _PHRASE.fullmatch(label)
+        found = PHRASE.fullmatch(label)
         if found and found[1] in built_in():
             head, joint = _parse_head(found[2], listed)
             read.append((found[1], head, joint, found[3].split(",")))

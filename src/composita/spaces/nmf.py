@@ -303,7 +303,9 @@ def projected_gradients(
 ) -> tuple[Float32Array, int]:
     """Solve one half by Lin's projected gradient method (his ``nlssubprob``), and say in how many steps."""
     w, b, alpha = weights.astype(np.float64), against.astype(np.float64), 1.0
-    for step in range(1, most + 1):
+    step = 0
+    while step < most:
+        step += 1
         gradient = w @ gram_matrix - b
         if np.linalg.norm(gradient[(gradient < 0) | (w > 0)]) < tolerance:
             break

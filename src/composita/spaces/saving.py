@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ from composita.spaces.items import Items
 from composita.spaces.steps import STEPS, Chain, Rows, is_sparse
 from composita.store.arrays import read_arrays, reserve_array, write_arrays
 from composita.store.errors import CorruptError, UsageError
-from composita.store.folder import Folder, FolderWriter, open_writer
+from composita.store.folder import Folder, FolderWriter, fingerprint, open_writer
 from composita.store.progress import Cancellation, ProgressCallback
 from composita.store.tables import read_table, write_table
 
@@ -75,6 +77,33 @@ def write_projected(
                     _, nonzeros = building.project_rows(
                         counts, rows, space.chain, write=put, engine=engine, progress=progress, cancel=cancel
                     )  # fmt: skip
+        _write_frame(writer, space, nonzeros)
+        _commit(writer, space, shape)
+
+
+def write_stream(
+    path: Path, shape: tuple[int, int], blocks: Iterator[npt.NDArray[np.float32]], items: Callable[[], Items]
+) -> None:
+    """Write a space of vectors that come in blocks; what they are is asked for when the last has come."""
+    from composita.spaces.space import Space
+
+    nonzeros, first, digest = np.empty(shape[0], np.int32), 0, hashlib.sha256()
+    with open_writer(path, KIND, VERSION) as writer:
+        with writer.new_file("vectors.safetensors", needed=4 * shape[0] * shape[1]) as new:
+            begin = reserve_array(new.path, "vectors", np.float32, shape)
+            with new.path.open("r+b") as file:
+                file.seek(begin)
+                for block in blocks:
+                    data = np.ascontiguousarray(block, "<f4")
+                    file.write(data.data)
+                    digest.update(data.data)
+                    nonzeros[first : first + len(block)] = np.count_nonzero(block, axis=1)
+                    first += len(block)
+        found = items()
+        space = Space(
+            found, np.empty((0, shape[1]), np.float32), np.ones(shape[0], bool), np.zeros(shape[0], np.int64), nonzeros,
+            source="vectors", source_fingerprint=fingerprint("vectors", found.labels(), [digest.hexdigest()]),
+        )  # fmt: skip
         _write_frame(writer, space, nonzeros)
         _commit(writer, space, shape)
 

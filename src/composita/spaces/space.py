@@ -312,7 +312,8 @@ class Space:
 
     def vector(self, label: str) -> Float32Array:
         """Give the vector of a word or phrase."""
-        return self.take(np.array([self.find(label)]))[0]
+        vector: Float32Array = self.take(np.array([self.find(label)]))[0]
+        return vector
 
     def vectors(self, labels: Sequence[str]) -> Float32Array:
         """Give the vectors of some words or phrases, as rows."""
