@@ -9,7 +9,6 @@ import numpy as np
 
 from composita.experiment.differences import Difference, Rated, corrected, paired
 from composita.experiment.report.page import flat
-from composita.experiment.results import CONVENTIONS
 from composita.experiment.run import Run
 from composita.store.errors import UsageError
 
@@ -60,7 +59,7 @@ def compare(first: Run, second: Run, *, number: int = RESAMPLES, seed: int = 0) 
     for key in both:
         benchmark, method, space = key
         _check_same(mine[key], theirs[key], key)
-        for convention in CONVENTIONS:
+        for convention in ("rho_individual", "rho_mean") if benchmark in rated else ():
             name = f"{method}, {space}"
             difference = paired(
                 rated[benchmark], convention, (f"{name}, second run", theirs[key][1]),

@@ -169,7 +169,7 @@ class EvaluatePart:
         ("verb", "add", "multiply", "kronecker", "categorical", "regression"),
         about="methods of composition",
     )
-    bootstrap: int = option(Whole(0, 1_000_000), 10_000, about="how often items are drawn for intervals")
+    bootstrap: int = option(Whole(0, 1_000_000), 2000, about="how often items are drawn for intervals")
     spelling: bool = option(Flag(), False, about="whether words that the corpus lacks may be spelt otherwise")
     back_off: bool = option(Flag(), True, about="whether a method may do less where what it asks for is missing")
     word_order: int = option(Whole(), 500, about="how many attested sentences are turned round, to see who notices")

@@ -15,8 +15,12 @@ from composita.store.errors import CorruptError
 
 Interval = tuple[float, float]
 
-CONVENTIONS = {"rho_individual": "individual ratings", "rho_mean": "the mean rating of each item"}
-"""The two ways of correlating, never mixed in a column."""
+CONVENTIONS = {
+    "rho_individual": "Spearman's rho with individual ratings",
+    "rho_mean": "Spearman's rho with the mean rating of each item",
+    "mean_average_precision": "mean average precision",
+}
+"""What is scored, never mixed in a column; the last for rankings, which nobody rated."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,22 @@ class Row:
         return cls(benchmark, method, space, None, None, None, None, items, 0)
 
     def score(self, convention: str) -> float | None:
-        """Give rho by a convention."""
-        return self.rho_individual if convention == "rho_individual" else self.rho_mean
+        """Give the score by a convention."""
+        if convention in ("rho_individual", "rho_mean"):
+            return self.rho_individual if convention == "rho_individual" else self.rho_mean
+        return self.more.get(convention)
 
     def interval(self, convention: str) -> Interval | None:
-        """Give the 95% interval of rho by a convention."""
-        return self.rho_individual_interval if convention == "rho_individual" else self.rho_mean_interval
+        """Give the 95% interval of the score by a convention."""
+        if convention in ("rho_individual", "rho_mean"):
+            return self.rho_individual_interval if convention == "rho_individual" else self.rho_mean_interval
+        found = self.more.get(f"{convention}_interval")
+        return None if found is None else (found[0], found[1])
+
+    @property
+    def scored(self) -> bool:
+        """Whether there is any score."""
+        return any(self.score(convention) is not None for convention in CONVENTIONS)
 
     def to_json(self) -> dict[str, Any]:
         """Give the row as JSON has it."""
@@ -118,6 +132,12 @@ class Results:
     def methods(self) -> tuple[str, ...]:
         """The methods, in their order."""
         return tuple(dict.fromkeys(row.method for row in self.rows))
+
+    def conventions(self, benchmark: str) -> tuple[str, ...]:
+        """Give what a benchmark is scored by; both correlations where nothing could be scored."""
+        rows = [row for row in self.rows if row.benchmark == benchmark]
+        known = tuple(name for name in CONVENTIONS if any(row.score(name) is not None for row in rows))
+        return known or ("rho_individual", "rho_mean")
 
     def find(self, benchmark: str, method: str, space: str) -> Row | None:
         """Give one row, if there is such a one."""

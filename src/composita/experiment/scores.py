@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,18 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from composita.evaluation.spelling import exchange, respelled
 from composita.experiment.cache import Work
 from composita.experiment.differences import Rated
 from composita.experiment.results import Reference, Row
 from composita.store.errors import UsageError
 from composita.store.folder import Folder, open_writer
-from composita.store.progress import Progress, check
 from composita.store.strict_json import dump_json, parse_json
 from composita.store.tables import read_table, write_table
 
 if TYPE_CHECKING:
     from composita.evaluation.benchmarks import Benchmark
+    from composita.evaluation.scoring import Scores
     from composita.functions.lexicon import Lexicon
 
 logger = logging.getLogger("composita")
@@ -67,14 +67,41 @@ class Scored:
 
 def score(benchmark: Benchmark, out: Path, work: Work) -> None:
     """Score methods on a benchmark, and write what comes of it."""
+    from composita.composition.methods import method_named
+    from composita.evaluation.scoring import evaluate
+
     said = work.stage.parameters
-    lexicon = open_lexicon(work.paths[0])
-    if said["spelling"]:
-        exchanged = exchange(benchmark.words, lexicon.ids)
-        for word, other in exchanged.items():
-            logger.info("%s is not in the corpus: %s is taken", word, other)
-        benchmark = benchmark.map_phrases(respelled(exchanged))
-    write_scored(score_methods(benchmark, lexicon, said, work), out, said)
+    # What a method is called in the experiment, where that is an alias, such as categorical.
+    called = {method_named(name).name: name for name in said["methods"]}
+    found = evaluate(
+        open_lexicon(work.paths[0]), benchmark, list(called), bootstrap=said["bootstrap"], seed=said["seed"],
+        back_off=said["back_off"], spelling=said["spelling"], progress=work.progress, cancel=work.cancel,
+    )  # fmt: skip
+    for word, other in found.exchanged.items():
+        logger.info("%s is not in the corpus: %s is taken", word, other)
+    write_scored(scored_of(found, called), out, said)
+
+
+def scored_of(found: Scores, called: Mapping[str, str]) -> Scored:
+    """Take over what an evaluation found."""
+    benchmark, ratings = found.benchmark, found.benchmark.ratings
+    pairs = benchmark.kind == "pairs"
+    names = [item.name for item in benchmark.items] if pairs else list(benchmark.groups)
+    remarks = tuple(
+        {"method": called[row.method], "backed_off": row.backed_off, "warnings": list(row.warnings),
+         "reasons": dict(Counter(found.reasons[row.method].values()).most_common(20))}
+        for row in found.rows
+    )  # fmt: skip
+    return Scored(
+        "",
+        tuple(Row.from_json({**row.to_json(), "method": called[row.method]}) for row in found.rows),
+        Reference.from_json(found.reference()),
+        tuple(names),
+        tuple(item.group for item in benchmark.items) if pairs else ("",) * len(names),
+        ratings.means if pairs else np.full(len(names), np.nan),
+        {called[method]: np.asarray(values, np.float64) for method, values in found.predictions.items()},
+        ratings.item, ratings.rating, remarks,
+    )  # fmt: skip
 
 
 def open_lexicon(path: Path) -> Lexicon:
@@ -130,71 +157,6 @@ def read_scored(path: Path, space: str) -> Scored:
 
 def _numbers(column: Any) -> FloatArray:  # noqa: ANN401 - a column of pyarrow
     return np.asarray(column.to_numpy(), np.float64)
-
-
-# ---------------------------------------------------------------- by hand
-
-
-def score_methods(benchmark: Benchmark, lexicon: Lexicon, said: Any, work: Work) -> Scored:  # noqa: ANN401
-    """Score methods on a benchmark of pairs."""
-    from composita.composition.methods import method_named
-    from composita.evaluation.agreement import agreement
-    from composita.evaluation.prediction import predict
-    from composita.evaluation.statistics import correlations, interval, resamples
-
-    ratings, items = benchmark.ratings, len(benchmark.items)
-    observed = {"rho_individual": ratings.observations, "rho_mean": ratings.mean_observations}
-    drawn = resamples(items, said["bootstrap"], said["seed"])
-    rows, predicted, remarks = [], {}, []
-    for number, name in enumerate(said["methods"]):
-        check(work.cancel)
-        work.progress(Progress("scoring", number, len(said["methods"]), "methods"))
-        found = predict(method_named(name), lexicon, benchmark.items, back_off=said["back_off"])
-        predicted[name] = found.similarity
-        figures: dict[str, Any] = {}
-        for convention, observations in observed.items():
-            rho = correlations(found.similarity[None], observations)[0, 0]
-            bounds = interval(correlations(found.similarity[None], observations, drawn)[0]) if len(drawn) else None
-            known = not np.isnan(rho)
-            figures[convention] = float(rho) if known else None
-            figures[f"{convention}_interval"] = bounds if known and bounds and not np.isnan(bounds[0]) else None
-        covered = int((~np.isnan(found.similarity)).sum())
-        rows.append(Row(
-            benchmark.name, name, "", figures["rho_individual"], figures["rho_individual_interval"],
-            figures["rho_mean"], figures["rho_mean_interval"], items, covered,
-        ))  # fmt: skip
-        remarks.append({
-            "method": name, "warnings": list(found.warnings),
-            "reasons": _counted(found.reasons.values()),
-            "notes": _counted(note for notes in found.notes.values() for note in notes),
-        })  # fmt: skip
-    return Scored(
-        "", tuple(rows), reference_of(benchmark, agreement(ratings)),
-        tuple(item.name for item in benchmark.items), tuple(item.group for item in benchmark.items), ratings.means,
-        predicted, ratings.item, ratings.rating, tuple(remarks),
-    )  # fmt: skip
-
-
-def _counted(texts: Any) -> dict[str, int]:  # noqa: ANN401 - any texts
-    from collections import Counter
-
-    return dict(Counter(texts).most_common(20))
-
-
-def reference_of(benchmark: Benchmark, found: Any) -> Reference:  # noqa: ANN401 - an agreement
-    """Say what frames the scores on a benchmark."""
-
-    def known(value: float) -> float | None:
-        return None if np.isnan(value) else float(value)
-
-    definitions = ("pairwise", "pairwise_without_ties", "leave_one_out", "split_half", "alpha")
-    return Reference(
-        benchmark.name, len(benchmark.items), len(benchmark.ratings), len(benchmark.ratings.participants),
-        {"rho_individual": known(found.pairwise), "rho_mean": known(found.leave_one_out)},
-        {"rho_individual": known(found.ceiling), "rho_mean": 1.0},
-        {},
-        {name: float(getattr(found, name)) for name in definitions if known(getattr(found, name)) is not None},
-    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- word order

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from itertools import accumulate
@@ -98,7 +98,8 @@ def source_checksums(
         known = parse_json(memory.read_bytes())
     except (OSError, ValueError):
         known = {}
-    found, done, total = {}, 0, sum(path.stat().st_size for path in paths)
+    found: dict[str, Any] = {}
+    done, total = 0, sum(path.stat().st_size for path in paths)
     for path in paths:
         status = path.stat()
         mark = [status.st_size, status.st_mtime_ns]
@@ -137,6 +138,7 @@ class _Planner:
 
     def plan(self) -> Plan:
         experiment = self.experiment
+        self.check_names()
         corpus = self.corpus(experiment.corpus)
         vocabulary = None if experiment.count.path else self.vocabulary(corpus)
         counts = self.counts(corpus, vocabulary)
@@ -155,9 +157,36 @@ class _Planner:
         orders = self.orders(lexicons)
         return Plan(experiment, corpus, vocabulary, counts, spaces, lexicons, scorings, orders, self.benchmarks)
 
+    def check_names(self) -> None:
+        """Refuse names and options that only the rooms know, before anything is run."""
+        from composita.composition.methods import method_named
+        from composita.functions.learners import make_learner
+        from composita.spaces.weighting import check_weighting
+
+        def said(where: str, check: Callable[[], object]) -> None:
+            try:
+                check()
+            except UsageError as error:
+                raise UsageError(f"{where}: {error}") from None
+
+        for space in self.experiment.spaces:
+            said(f"[spaces.{space.name}] weighting",
+                 partial(check_weighting, space.weighting, smoothing=space.smoothing, shift=space.shift))  # fmt: skip
+            for method in space.without:
+                said(f"[spaces.{space.name}] without", partial(method_named, method))
+        for learner in self.experiment.learners:
+            said(f"[learners.{learner.name}]", partial(make_learner, learner.learner, plain_options(learner.options)))
+        for method in self.experiment.evaluate.methods:
+            said("[evaluate] methods", partial(method_named, method))
+
     def place(self, text: str) -> Path:
         """Give a path of the description, relative to its folder."""
         return Path(self.experiment.folder, Path(text).expanduser())
+
+    def located(self, text: str) -> str:
+        """Give a value that is a name or a file: a file by its whole path."""
+        path = self.place(text)
+        return str(path) if path.is_file() else text
 
     def content(self, text: str) -> str:
         """Give what stands for a value that is a name or a file: the name, or the file's checksum."""
@@ -209,9 +238,11 @@ class _Planner:
         }  # fmt: skip
         if part.format == "text":
             parameters |= {"parser": part.parser, "model": part.model and self.content(part.model)}
-        files = {name: str(self.place(v)) if self.place(v).is_file() else v
-                 for name, v in (("labels", part.labels), ("tags", part.tags), ("model", part.model)) if v}  # fmt: skip
-        make = partial(_encode, [str(path) for path in paths], replace(part, **files))
+        located = replace(
+            part, labels=self.located(part.labels), tags=self.located(part.tags),
+            model=None if part.model is None else self.located(part.model),
+        )  # fmt: skip
+        make = partial(_encode, [str(path) for path in paths], located)
         return Stage("corpus", "corpus", VERSIONS["corpus"], parameters, make=make, resumes=True)
 
     def vocabulary(self, corpus: Stage | None) -> Stage:
@@ -463,7 +494,7 @@ def _learn(out: Path, work: Work) -> None:
     from composita.spaces.space import Space
 
     said = dict(work.stage.parameters)
-    learner = make_learner(said.pop("learner"), **said.pop("options"))
+    learner = make_learner(said.pop("learner"), plain_options(said.pop("options")))
     patterns = said.pop("patterns")
     learn(
         Space.open(work.paths[0]), learner=learner, patterns=patterns, selection=Selection(**said), out=out,
@@ -475,6 +506,11 @@ def _score(benchmark: Benchmark, out: Path, work: Work) -> None:
     from composita.experiment.scores import score
 
     score(benchmark, out, work)
+
+
+def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Give options of a learner as it takes them: lists as tuples."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
 
 
 def _turn_round(out: Path, work: Work) -> None:

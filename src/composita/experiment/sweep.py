@@ -46,7 +46,11 @@ class Sweep:
     def tables(self) -> list[Table]:
         """Give one table for each benchmark and convention: variations, methods and spaces by their scores."""
         benchmarks = list(dict.fromkeys(name for _, one in self.runs for name in one.results.benchmarks))
-        return [self._table(benchmark, convention) for benchmark in benchmarks for convention in CONVENTIONS]
+        return [
+            self._table(name, convention)
+            for name in benchmarks
+            for convention in self.runs[0][1].results.conventions(name)
+        ]
 
     def _table(self, benchmark: str, convention: str) -> Table:
         rows = [
@@ -55,7 +59,7 @@ class Sweep:
             for row in one.results.rows
             if row.benchmark == benchmark and row.score(convention) is not None
         ]
-        title = f"{benchmark}: Spearman's rho with {CONVENTIONS[convention]}"
+        title = f"{benchmark}: {CONVENTIONS[convention]}"
         return Table(title, ("variation", "space", "method", convention), tuple(rows))
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -158,10 +162,12 @@ def tell(experiment: Experiment, sweep: Sweep) -> dict[str, bytes]:
 def learning_figures(sweep: Sweep) -> list[Figure]:
     """Draw rho of every method against the size of the corpus, a picture for each benchmark, convention and space."""
     tokens = [Folder.open(one.place(one.meta["counts"])).meta["tokens"] for _, one in sweep.runs]
+    if len(set(tokens)) < len(tokens):
+        logger.warning("some sizes are the same, for only whole shards of the corpus are taken: %s tokens", tokens)
     results = [one.results for _, one in sweep.runs]
     found = []
     for benchmark in results[0].benchmarks:
-        for convention, space in product(CONVENTIONS, results[0].spaces):
+        for convention, space in product(results[0].conventions(benchmark), results[0].spaces):
             curves = [
                 curve
                 for method in results[0].methods
@@ -170,7 +176,7 @@ def learning_figures(sweep: Sweep) -> list[Figure]:
             if curves:
                 found.append(curve_figure(
                     f"learning-{benchmark}-{convention}-{space}",
-                    f"{benchmark}, {space}: Spearman's rho with {CONVENTIONS[convention]} by tokens read",
+                    f"{benchmark}, {space}: {CONVENTIONS[convention]} by tokens read",
                     curves, x_title="tokens", y_title=f"{benchmark}, {space}: {convention}", log=True,
                 ))  # fmt: skip
     return found

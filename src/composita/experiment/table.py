@@ -102,7 +102,7 @@ def score_tables(results: Results, *, intervals: bool = True) -> list[Table]:
     return [
         _score_table(results, benchmark, convention, intervals)
         for benchmark in results.benchmarks
-        for convention in CONVENTIONS
+        for convention in results.conventions(benchmark)
     ]
 
 
@@ -117,7 +117,7 @@ def _score_table(results: Results, benchmark: str, convention: str, intervals: b
     ]
     above, below = _framing(frame, convention, len(spaces))
     items = max((row.items for row in rows), default=0)
-    title = f"{benchmark}: Spearman's rho with {CONVENTIONS[convention]} ({items:,} items"
+    title = f"{benchmark}: {CONVENTIONS[convention]} ({items:,} items"
     return Table(
         f"{title}, 95% intervals)" if intervals else f"{title})",
         ("method", *spaces),

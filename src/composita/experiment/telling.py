@@ -15,7 +15,7 @@ from composita.experiment.cache import Receipt
 from composita.experiment.differences import HEADS, Difference, corrected, paired
 from composita.experiment.report.figures import Curve, Prediction
 from composita.experiment.report.page import Sheet, Story, Timing, figures, page
-from composita.experiment.results import CONVENTIONS, Reference, Results, Row
+from composita.experiment.results import Reference, Results, Row
 from composita.experiment.scores import Scored, read_order, read_scored
 from composita.experiment.stages import LEARNED, Plan
 from composita.experiment.table import score_tables, write_tables
@@ -129,15 +129,16 @@ def compare_families(plan: Plan, scored: Sequence[Scored]) -> list[Difference]:
     """Compare, on each benchmark, the best learned method with the best other one in every space."""
     learners = [learner.name for learner in plan.experiment.learners]
     number = min(RESAMPLES, plan.experiment.evaluate.bootstrap) or 1
-    found = []
+    found: list[Difference] = []
     for benchmark in plan.benchmarks:
         mine = [one for one in scored if one.reference.benchmark == benchmark]
-        if not mine:
+        if not mine or not len(mine[0].rating_items):
             continue
-        rated, predicted = mine[0].rated(), {}
+        rated = mine[0].rated()
+        predicted: dict[tuple[str, str], tuple[Row, np.ndarray[Any, Any]]] = {}
         for one in mine:
             predicted |= {(row.method, row.space): (row, one.predicted(row.method)) for row in one.rows}
-        for convention in CONVENTIONS:
+        for convention in ("rho_individual", "rho_mean"):
             scores = {key: row.score(convention) for key, (row, _) in predicted.items()}
             known = {key: score for key, score in scores.items() if score is not None}
             best = max((key for key in known if is_learned(key[0], learners)), key=known.__getitem__, default=None)
@@ -146,11 +147,11 @@ def compare_families(plan: Plan, scored: Sequence[Scored]) -> list[Difference]:
                 if best is None or not others:
                     continue
                 other = max(others, key=known.__getitem__)
-                one = paired(
+                difference = paired(
                     rated, convention, (", ".join(best), predicted[best][1]), (", ".join(other), predicted[other][1]),
                     number=number, seed=plan.experiment.seed,
                 )  # fmt: skip
-                found += [one] if one else []
+                found += [difference] if difference else []
     return corrected(found)
 
 

@@ -37,7 +37,7 @@ class Curve:
 
 def _plain(*names: str) -> str:
     """Make a file name of names."""
-    return "-".join("".join(c if c.isalnum() and c.isascii() else "_" for c in name) for name in names)
+    return "-".join("".join(c if c.isascii() and (c.isalnum() or c == "-") else "_" for c in name) for name in names)
 
 
 # ---------------------------------------------------------------- scores with intervals
@@ -80,7 +80,7 @@ def interval_figure(results: Results, benchmark: str, convention: str) -> Figure
     for name, value in marks_at:
         marks += [line(axis.place(value), 34, axis.place(value), bottom, "mark"),
                   text(axis.place(value), 30, name, "middle soft")]  # fmt: skip
-    title = f"{benchmark}: Spearman's rho with {CONVENTIONS[convention]}, with 95% intervals over items"
+    title = f"{benchmark}: {CONVENTIONS[convention]}, with 95% intervals over items"
     return Figure(
         f"figure-{_plain('intervals', benchmark, convention)}", title, width, int(bottom + 30),
         (*legend(spaces, left, 14), *marks, *drawn),

@@ -82,7 +82,7 @@ def _figures(story: Story) -> dict[str, list[Figure]]:
     intervals = [
         interval_figure(results, benchmark, convention)
         for benchmark in results.benchmarks
-        for convention in CONVENTIONS
+        for convention in results.conventions(benchmark)
     ]
     gcv = [
         curve_figure(
@@ -113,7 +113,11 @@ def _by_method(story: Story) -> dict[tuple[str, str, str], list[Prediction]]:
     groups: dict[tuple[str, str, str], list[Prediction]] = defaultdict(list)
     for prediction in story.predictions:
         groups[prediction.benchmark, prediction.method, prediction.space].append(prediction)
-    return {key: group for key, group in groups.items() if any(p.predicted is not None for p in group)}
+    return {
+        key: group
+        for key, group in groups.items()
+        if any(p.predicted is not None for p in group) and all(p.rating == p.rating for p in group)  # no ranking
+    }
 
 
 def _note(results: Results, first: Prediction) -> str:
@@ -212,7 +216,10 @@ def _scores(story: Story, drawn: Sequence[Figure]) -> str:
     pictures = iter(drawn)
     for benchmark in results.benchmarks:
         parts.append(f"<h3>{escape(benchmark)}</h3>")
-        parts += [_score_table(results, benchmark, convention) + _shown(next(pictures)) for convention in CONVENTIONS]
+        parts += [
+            _score_table(results, benchmark, convention) + _shown(next(pictures))
+            for convention in results.conventions(benchmark)
+        ]
     return "".join(parts)
 
 
@@ -235,7 +242,7 @@ def _score_table(results: Results, benchmark: str, convention: str) -> str:
         cells = []
         for space in spaces:
             row = results.find(benchmark, method, space)
-            score, _, rest = score_cell(row, convention).replace(" 0", "0").replace(",0", ", 0").strip().partition(" ")
+            score, _, rest = score_cell(row, convention).strip().replace("[ ", "[").replace(",  ", ", ").partition(" ")
             is_best = row is not None and row.score(convention) == best
             cells.append(f"<td{' class=best' if is_best else ''}>{escape(score)} <small>{escape(rest)}</small></td>")
         kind = ' class="rule"' if not place else ""
@@ -244,7 +251,7 @@ def _score_table(results: Results, benchmark: str, convention: str) -> str:
         framing("ceiling", frame.ceiling.get(convention))
         framing("floor", frame.floor.get(convention))
     items = max((row.items for row in rows), default=0)
-    caption = f"Spearman's rho with {CONVENTIONS[convention]} ({convention}), {items} items, 95% intervals over items"
+    caption = f"{CONVENTIONS[convention]} ({convention}), {items} items, 95% intervals over items"
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("method", *spaces))
     return (
         f'<div class="wide"><table><caption>{escape(caption)}</caption><thead><tr>{heads}</tr></thead>'
@@ -310,7 +317,7 @@ def spearman(xs: Sequence[float], ys: Sequence[float]) -> float | None:
 
 
 def _coverage(results: Results) -> str:
-    short = [row for row in results.rows if row.covered < row.items and row.score("rho_mean") is not None]
+    short = [row for row in results.rows if row.covered < row.items and row.scored]
     if not results.rows:
         return ""
     if not short:
