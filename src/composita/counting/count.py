@@ -209,6 +209,8 @@ def count_into(
     with open_writer(out, KIND, VERSION, cancel=cancel) as writer:
         if writer.meta is not None and writer.meta.get("fingerprint") == asked:
             logger.info("%s holds these counts already", out)
+            shutil.rmtree(writer.path / PENDING, ignore_errors=True)  # of a run that was stopped at its very end
+            writer.sweep()
             return Counts.open(out)
         pending = writer.path / PENDING
         _prepare(pending, asked)

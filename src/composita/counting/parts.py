@@ -7,8 +7,6 @@ of any size are added up in bounded memory. Sums of integers do not depend on th
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +19,7 @@ from composita.counting import kernels
 from composita.counting.keys import HEAD_SHIFT, PATTERN_SHIFT, groups, renumber_joints
 from composita.counting.slices import Part, join_numbers
 from composita.store.arrays import read_arrays, read_metadata, write_arrays
-from composita.store.folder import PARTIAL
+from composita.store.folder import write_scratch
 
 Int32Array = npt.NDArray[np.int32]
 Int64Array = npt.NDArray[np.int64]
@@ -56,14 +54,8 @@ def write_part(path: Path, part: Part) -> None:
         "column_keys": part.column_keys, "context_frequency": part.context_frequency,
     }  # fmt: skip
     about = {"joints": json.dumps(part.joints), "tokens": str(part.tokens), "sentences": str(part.sentences)}
-    partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}{PARTIAL}")
-    try:
-        write_arrays(partial, arrays, about)
-        with partial.open("r+b") as file:
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with write_scratch(path) as new:
+        write_arrays(new, arrays, about)
 
 
 def _small(numbers: npt.NDArray[np.int64] | npt.NDArray[np.int32]) -> npt.NDArray[Any]:

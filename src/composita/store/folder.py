@@ -298,6 +298,22 @@ def write_file(path: str | Path, *, needed: int | None = None) -> Iterator[NewFi
 
 
 @contextmanager
+def write_scratch(path: str | Path) -> Iterator[Path]:
+    """Write a file that lives no longer than the run: whole or not there, as `write_file`, but without a checksum.
+
+    >>> import tempfile
+    >>> with write_scratch(Path(tempfile.mkdtemp(), "part.bin")) as new:
+    ...     _ = new.write_bytes(b"abc")
+    """
+    path = Path(path)
+    with _partial(path, None) as new:
+        yield new.path
+        with _blaming(new.path), new.path.open("r+b") as file:
+            os.fsync(file.fileno())
+        new.path.replace(path)
+
+
+@contextmanager
 def _partial(path: Path, needed: int | None) -> Iterator[NewFile]:
     """Offer a temporary name beside ``path``, removed after an error, and say plainly when there is no room.
 
@@ -333,12 +349,18 @@ def _write_error(path: Path, error: OSError, needed: int | None, written: int) -
 
 def _seal(partial: Path, name: str) -> FileEntry:
     """Bring a finished file to the disk for good, and take its size and checksum."""
+    with _blaming(partial), partial.open("r+b") as file:
+        os.fsync(file.fileno())
+        return FileEntry(name, os.fstat(file.fileno()).st_size, _sha256(file))
+
+
+@contextmanager
+def _blaming(partial: Path) -> Iterator[None]:
+    """Say of an error that the writing failed, not something that the caller's block read."""
     try:
-        with partial.open("r+b") as file:
-            os.fsync(file.fileno())
-            return FileEntry(name, os.fstat(file.fileno()).st_size, _sha256(file))
+        yield
     except OSError as error:
-        error.filename = str(partial)  # what failed here is the writing, not something the block read
+        error.filename = str(partial)
         raise
 
 
