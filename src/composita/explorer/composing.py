@@ -247,7 +247,11 @@ def compare(view: View, given: Given) -> Answer:
         for method in chosen:
             if view.cancel is not None:
                 view.cancel.check()
-            methods.append(_compared(model, method, phrases, places, len(texts)))
+            methods.append(
+                _compared(model, method, phrases, places, len(texts))
+                if view.is_ready(method.name)
+                else _waiting(method, len(texts))
+            )
     return {"sentences": sentences, "methods": methods}
 
 
@@ -264,6 +268,13 @@ def _compared(model: Model, method: Method, phrases: list[Phrase], places: dict[
     return {
         "name": method.name, "title": method.title, "formula": method.formula, "matrix": matrix,
         "notes": list(dict.fromkeys(said))[:4],
+    }  # fmt: skip
+
+
+def _waiting(method: Method, size: int) -> Answer:
+    return {
+        "name": method.name, "title": method.title, "formula": method.formula, "matrix": [[None] * size] * size,
+        "notes": ["Still learning from all phrases: ask again in a moment."],
     }  # fmt: skip
 
 

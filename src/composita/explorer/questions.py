@@ -22,7 +22,7 @@ def about(view: View, given: Given) -> Answer:
     with view.alone() as model:
         lexicon = model.lexicon
         verbs, nouns = some_words(lexicon, "v", TRIES), some_words(lexicon, "n", 24)
-        examples = _examples(view)
+        examples = example_sentences(view)
         default = model.default_method.name
     possible = set(view.methods)
     return {
@@ -38,10 +38,16 @@ def about(view: View, given: Given) -> Answer:
     }  # fmt: skip
 
 
-def _examples(view: View) -> list[str]:
+def example_sentences(view: View) -> list[str]:
     """Give attested sentences to try: the most frequent of several verbs, by their labels or as people say them."""
-    space = view.space
-    if space is None:
+    with view.lock:
+        if "examples" not in view.kept:
+            view.kept["examples"] = _find_examples(view)
+        return view.kept["examples"]  # type: ignore[return-value]
+
+
+def _find_examples(view: View) -> list[str]:
+    if view.space is None:
         return []
     from composita.composition.order import attested_sentences
 

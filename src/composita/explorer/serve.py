@@ -62,6 +62,7 @@ def serve(
     except ImportError:
         raise MissingExtraError("the explorer", package="starlette", extra="web") from None
     from composita.explorer.app import create_app
+    from composita.explorer.questions import example_sentences
     from composita.explorer.view import View
 
     view = View.open(path)
@@ -72,6 +73,7 @@ def serve(
         server_header=False, limit_concurrency=200, timeout_keep_alive=20, h11_max_incomplete_event_size=64 << 10,
     )  # fmt: skip
     server: Any = uvicorn.Server(config)
+    view.prepare(example_sentences(view))
     announce(place)
     # Ctrl-C is how the explorer is left; uvicorn raises it once more when it has closed.
     with listening, suppress(KeyboardInterrupt):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from composita.corpus.corpus import Corpus
     from composita.experiment.run import Run
     from composita.spaces.space import Space
+
+
+logger = logging.getLogger("composita")
 
 
 class Known(NamedTuple):
@@ -82,6 +86,28 @@ class View:
             if self.cancel is not None:
                 self.cancel.check()
             yield self.model
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Let every method learn, in the background, what it learns from all phrases before it can compose."""
+        with self.alone() as model:
+            phrases = model.phrases(texts)
+            waiting = set(self.methods)
+        self.kept["waiting"] = waiting
+
+        def work() -> None:
+            for name in self.methods:
+                try:
+                    METHODS[name].compose(self.model.lexicon, phrases)
+                except CompositaError as error:
+                    logger.warning("explorer: %s: %s", name, error)
+                waiting.discard(name)
+
+        threading.Thread(target=work, daemon=True, name="preparing methods").start()
+
+    def is_ready(self, method: str) -> bool:
+        """Whether a method has learned what it needs."""
+        waiting = self.kept.get("waiting")
+        return not (isinstance(waiting, set) and method in waiting)
 
     # ------------------------------------------------------------ what is there beside the lexicon
 

@@ -26,9 +26,10 @@ function heat(sentences, matrix, title) {
   return drawing(left + n * cell + 10, n * cell + 26, title, { class: "drawing natural heat", width: left + n * cell + 10, height: n * cell + 26 },
     sentences.map((text, i) => s("text", { x: left - 8, y: 26 + i * cell + 21, "text-anchor": "end" }, `${short(text)} ${i + 1}`)),
     sentences.map((_, i) => s("text", { class: "quiet", x: left + i * cell + cell / 2, y: 16, "text-anchor": "middle" }, i + 1)),
-    matrix.flatMap((row, i) => row.map((value, j) => s("rect", {
-      x: left + j * cell, y: 26 + i * cell, width: cell, height: cell, class: value < 0 ? "dot other" : "dot", "fill-opacity": value === null ? 0 : Math.min(1, Math.abs(value)),
-    }, s("title", {}, `${sentences[i]} / ${sentences[j]}: ${number(value)}`)))));
+    matrix.flatMap((row, i) => row.map((value, j) => s("g", {},
+      s("title", {}, `${sentences[i]} / ${sentences[j]}: ${number(value)}`),
+      s("rect", { x: left + j * cell, y: 26 + i * cell, width: cell, height: cell, class: value < 0 ? "less" : "more", "fill-opacity": value === null ? 0 : 0.6 * Math.min(1, Math.abs(value)) }),
+      s("text", { x: left + j * cell + cell / 2, y: 26 + i * cell + cell / 2 + 4, "text-anchor": "middle", class: "quiet cell" }, i === j ? "" : number(value, 2))))));
 }
 
 export async function compare({ about, parameters, go }) {
@@ -46,8 +47,15 @@ export async function compare({ about, parameters, go }) {
   }
   const texts = found.sentences.map((sentence) => sentence.text);
   const swaps = found.sentences.flatMap((sentence) => sentence.swapped.map((other) => link("compare", { s: [sentence.text, other] }, `${sentence.text} ⇄ ${other}`)));
-  const rows = found.methods.map((method) => ({ method: method.title, cosine: method.matrix[0][1], notes: method.notes.join(" ") }));
+  const rows = found.methods.map((method) => ({ name: method.name, method: method.title, cosine: method.matrix[0][1], notes: method.notes.join(" ") }));
   const many = texts.length > 2;
+  // The same remark on many methods is said once.
+  const remarks = new Map();
+  for (const row of rows) {
+    const common = row.notes.replace(new RegExp(`^${row.name}\\b`), "…");
+    remarks.set(common, [...(remarks.get(common) ?? []), row.method]);
+  }
+  const said = (row) => [...remarks].find(([, methods]) => methods.includes(row.method))[1][0] === row.method ? row.notes : row.notes && "likewise";
   const pictures = many ? found.methods.filter((method) => method.matrix.some((row) => row.some((value) => value !== null))).map((method) => {
     const picture = heat(texts, method.matrix, `${method.title}: all pairs`);
     return sheet(method.title, h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": method.title }, picture), method.notes.map(note),
@@ -59,7 +67,7 @@ export async function compare({ about, parameters, go }) {
     found.sentences.filter((sentence) => sentence.error).map((sentence) => problem(`${sentence.text}: ${sentence.error}`)),
     h("div", { class: "sheets" },
       many ? pictures : wideSheet(`${texts[0]} / ${texts[1]}`,
-        table(["method", { text: "cosine", number: true }, "", "remarks"], rows.map((row) => [row.method, number(row.cosine), row.cosine === null ? "" : meter(row.cosine), row.notes]), "all methods"),
+        table(["method", { text: "cosine", number: true }, "", "remarks"], rows.map((row) => [row.method, number(row.cosine), row.cosine === null ? "" : meter(row.cosine), said(row)]), "all methods"),
         saves("compare", { rows: () => rows, data: () => found })),
       wideSheet("The sentences", h("ul", {}, found.sentences.map((sentence) => h("li", {}, link("compose", { s: sentence.text }, sentence.text), sentence.phrase ? [" ", h("span", { class: "term" }, sentence.phrase)] : null))))),
   ];
