@@ -232,12 +232,12 @@ def _contracted(term: Term) -> str:
     if isinstance(head, Const) and not head.is_word:
         return f"{head.name}({', '.join(map(_contracted, arguments))})"
     if isinstance(head, Lam):
-        written = f"(λ{head.name}. {_contracted(head.body)})"
+        written = f"λ{head.name}. {_contracted(head.body)}"  # in normal form it is applied to nothing
     else:
         written = _tensor(head) if isinstance(head, Const) else str(head)
     for place, argument in enumerate(arguments):
         inner = _contracted(argument)
-        one = isinstance(argument, App) and not inner.startswith(("and(", "that("))
+        one = isinstance(argument, App | Lam) and not inner.startswith(("and(", "that("))
         written = f"{f'({written})' if place else written} × {f'({inner})' if one else inner}"
     return written
 

@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from composita.grammar.terms import Const, Term, spine
-from composita.grammar.types import Arrow, Type, arguments_of
+from composita.grammar.types import Arrow, Type
 from composita.store.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ def _diagram(term: Term) -> Any:  # noqa: ANN401
     rigid = _module("discopy.rigid")
     head, arguments = spine(term)
     assert isinstance(head, Const)
-    if head.type is None or any(isinstance(part, Arrow) for part in arguments_of(head.type)):
-        raise UsageError(f"{head} takes functions as arguments: expected vectors only")
+    assert head.type is not None
     kind, diagram = head.type, rigid.Box(head.name, rigid.Ty(), type_of(head.type))
     for argument in arguments:
         assert isinstance(kind, Arrow)

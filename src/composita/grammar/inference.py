@@ -23,7 +23,7 @@ from composita.grammar.operations import OPERATIONS
 from composita.grammar.reading import Text, covered
 from composita.grammar.rules import Category, Rule
 from composita.grammar.terms import App, Const, Lam, Term, Var
-from composita.grammar.types import WORD, Arrow, Basic, Open, Type, arity, open_in
+from composita.grammar.types import WORD, Arrow, Basic, Open, Type, arity, axes_of, open_in
 from composita.store.errors import InputError
 
 
@@ -234,6 +234,11 @@ class _Inference:
                     f"declare it above, as in: type {name} : {_example(found, self.basic)}",
                     line,
                 )
+            if isinstance(found, Arrow) and str(WORD) in axes_of(found):
+                raise self._error(
+                    f"{name} : {self._shown(found)} is applied to a function word without a meaning of its own; "
+                    "only join(V, P) takes one"
+                )
         for rule, name, kind in self.vectors:
             found = self.unifier.resolve(kind)
             if isinstance(found, Arrow):
@@ -302,10 +307,10 @@ class _Inference:
         said = f"in {rule}: cannot apply {f} : {self._shown(function)} to {a} : {self._shown(argument)}"
         if self.unifier.resolve(argument) == WORD:
             return self._error(f"{said}; {a} is a function word without a meaning of its own", rule.line)
-        if isinstance(function, Open) or isinstance(self.unifier.find(function), Open):
-            return self._error(f"{said}; nothing can be applied to itself", rule.line)
         if self.unifier.can(argument, Arrow(function, self.unifier.fresh())):
             return self._error(f"{said}; did you mean {a}({f})?", rule.line)
+        if isinstance(self.unifier.find(function), Open):
+            return self._error(f"{said}; nothing can be applied to itself", rule.line)
         return self._error(f"{said}{self._origins(rule, (f, a))}", rule.line)
 
     def _clash_of_sides(self, rule: Rule, kind: Type) -> InputError:
@@ -313,7 +318,9 @@ class _Inference:
         said = f"in {rule}: the meaning is of type {self._shown(kind)}, but {rule.left} of {self._shown(left)}"
         here, there = arity(self.unifier.resolve(kind)), arity(self.unifier.resolve(left))
         hint = ""
-        if here > there:
+        if WORD in (self.unifier.resolve(kind), self.unifier.resolve(left)):
+            hint = "; words alone have no meaning: give them one, as in : dog-n"
+        elif here > there:
             hint = "; an argument seems to be missing in the meaning"
         elif here < there:
             hint = "; an argument too many seems to be in the meaning"

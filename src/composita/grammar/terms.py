@@ -205,15 +205,15 @@ class _Reduction:
         self.steps = 0
 
     def normal(self, term: Term) -> Term:
+        """Reduce until nothing is left to apply."""
+        term = self.head(term)
         if isinstance(term, Lam):
             body = self.normal(term.body)
             return term if body is term.body else Lam(term.name, body)
         if isinstance(term, App):
-            function = self.head(term.function)
-            if isinstance(function, Lam):
-                return self.normal(self.contract(function, term.argument))
-            function, argument = self.normal(function), self.normal(term.argument)
-            return joined(term if (function, argument) == (term.function, term.argument) else App(function, argument))
+            function, argument = self.normal(term.function), self.normal(term.argument)
+            kept = function is term.function and argument is term.argument
+            return joined(term if kept else App(function, argument))
         return term
 
     def head(self, term: Term) -> Term:
@@ -290,7 +290,7 @@ def read_term(reader: Reader, scope: Scope | None = None, bound: frozenset[str] 
     scope = scope or Scope()
     if depth > DEEPEST:
         raise reader.error(f"expected a meaning of at most {DEEPEST} levels", reader.next)
-    if reader.next.text in ("\\", "λ"):
+    if reader.next.kind == "lambda":
         return _read_abstraction(reader, scope, bound, depth)
     if reader.takes("("):
         term = read_term(reader, scope, bound, depth + 1)
