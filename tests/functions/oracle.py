@@ -86,7 +86,7 @@ def _maps(arguments, outputs, weights, least, intercept, penalty):
         return None
     rows = np.flatnonzero(keep)
     table = {tuple(keys[i]): (outputs[i], 1.0 if weights is None else weights[i]) for i in rows}
-    for place in range(arity - 1, -1, -1):
+    for _ in range(arity):
         if weights is not None:
             mean = np.mean([w for _, w in table.values()])
             table = {key: (value, w / mean) for key, (value, w) in table.items()}

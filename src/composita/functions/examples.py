@@ -153,12 +153,10 @@ class Examples:
 
     def known(self) -> BoolArray:
         """Say which examples have vectors for all arguments, and these not zero."""
-        known = (self.ids >= 0).all(1)
+        known: BoolArray = np.all(self.ids >= 0, axis=1).reshape(-1)
         for place, vectors in enumerate(self.vectors):
-            used = np.unique(self.ids[known, place])
-            empty = np.zeros(len(vectors), bool)
-            empty[used] = ~np.any(vectors[used], axis=1)
-            known &= ~empty[self.ids[:, place]] if len(vectors) else False
+            used, numbers = np.unique(self.ids[known, place], return_inverse=True)
+            known[known] = vectors[used].any(1)[numbers.reshape(-1)]
         return known
 
 

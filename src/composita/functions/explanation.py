@@ -40,7 +40,8 @@ class Explanation:
     @property
     def total(self) -> Array:
         """The result."""
-        return self.weights @ self.outputs
+        total: Array = self.weights @ self.outputs
+        return total
 
     @property
     def shares(self) -> Array:
@@ -93,7 +94,8 @@ def explain(function: Function, arguments: Sequence[Array]) -> Explanation:
 
 def _mean_weights(about: Attested) -> Array:
     weights = np.ones(about.count) if about.weights is None else about.weights.astype(np.float64)
-    return weights / weights.sum()
+    shares: Array = weights / weights.sum()
+    return shares
 
 
 def _solved(function: Function, about: Attested, values: Array) -> tuple[Array, Array]:

@@ -445,7 +445,8 @@ class Function:
         for (first, last), (start, end), forms in _form_grams(self, self):
             gram += self._output.rows(first, last).T.astype(np.float64) @ forms @ self._output.rows(start, end)
         values = np.linalg.eigvalsh((gram + gram.T) / 2)[::-1]
-        return np.sqrt(np.clip(values, 0, None))
+        found: Array = np.sqrt(np.clip(values, 0, None))
+        return found
 
     def effective_rank(self) -> float:
         """Give how many directions the outputs really use: the exponential of the entropy of the singular values."""

@@ -21,8 +21,8 @@ import numpy as np
 
 from composita.functions.examples import Array, Int64Array
 
-ROWS = 1024  # examples in a block of rows
-SLICE = 1 << 23  # numbers of a slice of maps
+ROWS = 512  # examples in a block of rows
+SLICE = 1 << 20  # numbers of a slice of maps: what a processor keeps near
 OVERHEAD = 30  # what an element of a block costs beside its multiplications, in multiplications
 
 
@@ -64,7 +64,8 @@ class MapOutputs:
         for place, row in enumerate(members):
             first, last = int(row[0]), int(row[-1]) + 1
             weight = np.ones(len(row)) if weights is None else weights[place]
-            found[place] = weight @ self._lengths(first, last)
+            lengths = np.diagonal(self.grams[first]) if first in self.grams else self._lengths(first, last)
+            found[place] = weight @ lengths
             if centred:
                 sums = self.energies(row[None], weight[None, :, None])[0, 0]
                 found[place] -= sums / weight.sum()

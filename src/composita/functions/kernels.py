@@ -80,8 +80,8 @@ class Kernel:
 
     @property
     def is_additive(self) -> bool:
-        """Whether each part looks at one argument at most, so that a concatenation of the arguments has this kernel."""
-        return all(sum(factor.used for factor in part) <= 1 for part in self.parts) and not self.deviations
+        """Whether each part looks at one argument, so that a concatenation of the arguments has this kernel."""
+        return all(sum(factor.used for factor in part) == 1 for part in self.parts) and not self.deviations
 
     def __repr__(self) -> str:
         parts = [" * ".join(filter(None, map(_shown, part, self.names))) or "1" for part in self.parts]

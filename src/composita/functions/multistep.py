@@ -152,8 +152,9 @@ def _summed(weights: Array | None, firsts: Int64Array) -> Array | None:
     """Weigh each member by the sum of its examples, with a mean of 1."""
     if weights is None:
         return None
-    sums = np.add.reduceat(weights, firsts)
-    return sums / sums.mean()
+    sums: Array = np.add.reduceat(weights, firsts)
+    sums /= sums.mean()
+    return sums
 
 
 def _prefix_numbers(ids: Int64Array) -> list[Int64Array]:

@@ -33,7 +33,9 @@ from composita.functions.training import LevelReport, Training, level_report
 from composita.store.errors import UsageError
 
 EXACT = 3000
-"""So many examples are solved exactly, by the eigenvectors of their kernel; more approximately."""
+"""Up to so many examples the eigenvectors of their kernel give lambda and solution; beyond, a sample gives lambda."""
+LARGEST = 10_000
+"""Up to so many examples there is a kernel matrix of all of them; beyond, the dense tensor is solved for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +60,8 @@ class OneStep:
     penalty
         Lambda, instead of choosing it by generalised cross-validation.
     exact
-        Up to how many examples the solution is exact; beyond it is found by conjugate gradients, with the lambda of a
-        random sample.
+        Up to how many examples lambda is chosen by all of them; beyond, by a random sample. Beyond 10,000 the dense
+        tensor is solved for by conjugate gradients, which is approximate too.
     storage
         ``terms``, ``dense``, or ``auto``: dense where that takes less than half of the memory.
 
@@ -101,8 +103,14 @@ class OneStep:
         """Learn from a table of examples."""
         prepared = prepare(examples, weighted=self.weights, centre=self.centre)
         kernel = self.kernel_of(examples.names)
-        way = _by_features if kernel.is_additive else _by_kernel
-        return stored(way(prepared, kernel, self), self.storage)
+        count = len(prepared.examples)
+        if kernel.is_additive:
+            function = _by_features(prepared, kernel, self)
+        elif count <= self.exact:
+            function = _by_kernel(prepared, kernel, self)
+        else:
+            function = _at_sampled_penalty(prepared, kernel, self)
+        return stored(function, self.storage)
 
 
 # ---------------------------------------------------------------- kernels that are a few features
@@ -112,29 +120,33 @@ def _by_features(prepared: Prepared, kernel: Kernel, options: OneStep) -> Functi
     """Regress on the arguments themselves, one beside the other, where each part of the kernel looks at one."""
     examples, dtype = prepared.examples, prepared.examples.dtype
     count, places = len(examples), [[f.used for f in part].index(True) for part in kernel.parts]
-    inputs = np.concatenate([examples.inputs(place).astype(np.float64) for place in places], axis=1)
+    root = np.sqrt(kernel.parts[0][0].constant)  # the affine kernel of one argument
+    blocks = [examples.inputs(place).astype(np.float64) for place in places]
+    inputs = np.concatenate([*blocks, np.full((count, 1), root)] if root else blocks, axis=1)
     level = regress(
         inputs, np.array([0, count]), VectorOutputs(prepared.outputs), weights=prepared.weights,
         intercept=options.intercept, penalty=options.penalty,
     )  # fmt: skip
-    few = count > 2 * inputs.shape[1] and options.storage != "terms"
+    rows, shared = level.dual.astype(dtype), level.constant
+    if root:
+        shared = root * level.dual[:, -1] if shared is None else shared + root * level.dual[:, -1]
+        rows = np.ascontiguousarray(rows[:, :-1])
     outputs = prepared.outputs.astype(dtype, copy=False)
-    rows = level.dual.astype(dtype)
-    constant = None if level.constant is None else level.constant.astype(dtype)[None] @ outputs
+    few = count > 2 * inputs.shape[1] and options.storage != "terms"
+    constants = [] if prepared.mean is None else [prepared.mean]
     if few:  # the matrices, column by column, instead of their examples
-        outputs, rows = (rows.T @ outputs), np.eye(len(rows.T), dtype=dtype)
+        if shared is not None:
+            constants.append(shared @ outputs)
+        outputs, rows = rows.T @ outputs, np.eye(rows.shape[1], dtype=dtype)
     output, factors = _feature_terms(examples, places, outputs, rows, few)
-    constants = [row for row in (prepared.mean, None if constant is None else constant[0]) if row is not None]
+    if shared is not None and not few:
+        factors[places[0]] = _constants_added(factors[places[0]], shared.astype(dtype))
     output, factors = _with_constant(output, factors, constants, dtype)
-    mean = "centre" if prepared.mean is not None else "intercept" if options.intercept else "none"
+    attested = None
+    if not few:
+        attested = Attested(count, 0.0, prepared.weights, "none" if prepared.mean is None else "centre")
     report = level_report(repr(kernel)[7:-1], level)
-    attested = None if few else Attested(count, 0.0, prepared.weights, mean)
-    if not few and level.constant is not None:  # the constant as a part of the weights of the examples
-        output, factors = _feature_terms(examples, places, outputs, rows, few)
-        shared = level.constant.astype(dtype)
-        factors = [_constants_added(f, shared, place == places[0], count) for place, f in enumerate(factors)]
-        attested = Attested(count, 0.0, prepared.weights, "none")
-    return _made(prepared, output, factors, None, attested, report, options, ())
+    return _made(prepared, output, factors, attested, report, options, ())
 
 
 def _feature_terms(
@@ -165,12 +177,10 @@ def _feature_terms(
     return Rows(outputs, index), found
 
 
-def _constants_added(factor: Rows, shared: Array, chosen: bool, count: int) -> Rows:
+def _constants_added(factor: Rows, shared: Array) -> Rows:
     """Add the constants of the examples to their terms of the first part."""
-    if not chosen:
-        return factor
     constant = np.zeros(factor.terms, shared.dtype) if factor.constant is None else factor.constant.copy()
-    constant[:count] += shared
+    constant[: len(shared)] += shared
     return Rows(factor.array, factor.index, constant)
 
 
@@ -182,6 +192,26 @@ def _by_kernel(prepared: Prepared, kernel: Kernel, options: OneStep) -> Function
     solution = solve_examples(prepared, kernel, options)
     report = LevelReport(repr(kernel)[7:-1], 1, (float(len(prepared.examples)),) * 3, summary(solution.choice))
     return function_of(prepared, kernel, options, solution, report)
+
+
+def _at_sampled_penalty(prepared: Prepared, kernel: Kernel, options: OneStep) -> Function:
+    """Choose lambda by a sample; solve with the kernel matrix while that fits, then for the dense tensor."""
+    from composita.functions.iterative import Approximate, by_elimination, by_gradients, sampled_choice
+
+    examples, name = prepared.examples, repr(kernel)[7:-1]
+    choice, sample = sampled_choice(prepared, kernel, options)
+    report = LevelReport(name, 1, (float(len(examples)),) * 3, summary(choice))
+    note = "" if options.penalty else f"lambda is approximate: chosen by {sample:,} random examples"
+    if len(examples) <= max(LARGEST, options.exact) and options.storage != "dense":
+        solution = by_elimination(kernel_matrix(examples, kernel), prepared, options.intercept, choice)
+        return function_of(prepared, kernel, options, solution, report, tuple(filter(None, [note])))
+    found: Approximate = by_gradients(prepared, kernel, options.intercept, choice)
+    training = Training(
+        options.parameters(), prepared.found, len(examples), prepared.dropped, (report,),
+        tuple(filter(None, [note, found.note])),
+    )  # fmt: skip
+    sizes = tuple(vectors.shape[1] for vectors in examples.vectors)
+    return Function(None, (), tensor=found.tensor, sizes=sizes, names=examples.names, training=training)
 
 
 def solve_examples(prepared: Prepared, kernel: Kernel, options: OneStep) -> Solution:
@@ -235,7 +265,7 @@ def function_of(
     output, factors = _with_constant(output, factors, constants, dtype)
     mean = "centre" if prepared.mean is not None else "intercept" if solution.constant is not None else "none"
     attested = None if kernel.deviations else Attested(count, solution.penalty, prepared.weights, mean)
-    return _made(prepared, output, factors, None, attested, report, options, notes)
+    return _made(prepared, output, factors, attested, report, options, notes)
 
 
 def _with_constant(
@@ -251,12 +281,10 @@ def _with_constant(
 
 
 def _made(
-    prepared: Prepared, output: Rows, factors: Sequence[Rows], weights: Array | None, attested: Attested | None,
+    prepared: Prepared, output: Rows, factors: Sequence[Rows], attested: Attested | None,
     report: LevelReport, options: OneStep, notes: tuple[str, ...],
 ) -> Function:  # fmt: skip
     examples = prepared.examples
     training = Training(options.parameters(), prepared.found, len(examples), prepared.dropped, (report,), notes)
     labels = prepared.labels(np.arange(len(examples)))
-    return Function(
-        output, tuple(factors), weights, names=examples.names, labels=labels, attested=attested, training=training
-    )
+    return Function(output, tuple(factors), names=examples.names, labels=labels, attested=attested, training=training)

@@ -57,12 +57,13 @@ class Spectrum:
     @property
     def zeros(self) -> int:
         """How many eigenvalues are 0 and not listed; less one for the intercept, which may make it -1."""
-        return self.members - self.values.shape[1] - int(self.intercept)
+        return self.members - int(self.values.shape[1]) - int(self.intercept)
 
     @property
     def total(self) -> Array:
         """The energy of the outputs of each regression: (B,)."""
-        return self.energies.sum(1) + self.rest
+        total: Array = self.energies.sum(1) + self.rest
+        return total
 
     def sums(self, penalties: Array) -> tuple[Array, Array]:
         """Give the two sums of GCV for each regression at its penalties: (B, L) -> (B, L), (B, L)."""

@@ -47,7 +47,8 @@ class VectorOutputs:
     def energies(self, members: Int64Array, combinations: Array) -> Array:
         """Combine and square."""
         along = combinations.swapaxes(1, 2) @ self.vectors[members].astype(np.float64)
-        return np.einsum("bkq,bkq->bk", along, along)
+        lengths: Array = np.einsum("bkq,bkq->bk", along, along)
+        return lengths
 
     def total(self, members: Int64Array, weights: Array | None, centred: bool) -> Array:
         """Square and sum."""
@@ -55,7 +56,8 @@ class VectorOutputs:
         if centred:
             vectors = vectors - _mean(vectors, weights)
         squares = np.einsum("bmq,bmq->bm", vectors, vectors)
-        return squares.sum(1) if weights is None else (squares * weights).sum(1)
+        total: Array = squares.sum(1) if weights is None else (squares * weights).sum(1)
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,9 +138,12 @@ def _stacked(bounds: Int64Array, size: int) -> Iterator[Int64Array]:
 
 def _mean(rows: Array, weights: Array | None) -> Array:
     """Give the weighted mean of stacked rows: (B, m, d), (B, m) -> (B, 1, d)."""
+    mean: Array
     if weights is None:
-        return rows.mean(1, keepdims=True)
-    return (weights[:, None, :] @ rows) / weights.sum(1)[:, None, None]
+        mean = rows.mean(1, keepdims=True)
+    else:
+        mean = (weights[:, None, :] @ rows) / weights.sum(1)[:, None, None]
+    return mean
 
 
 def _prepared(inputs: Array, members: Int64Array, weights: Array | None, intercept: bool) -> tuple[Array, Array | None]:
@@ -157,7 +162,8 @@ def _direction(members: Int64Array, weights: Array | None) -> Array:
     if weights is None:
         return np.full(members.shape, members.shape[1] ** -0.5)
     root = np.sqrt(weights[members])
-    return root / np.sqrt((root**2).sum(1, keepdims=True))
+    direction: Array = root / np.sqrt((root**2).sum(1, keepdims=True))
+    return direction
 
 
 def _decompose(inputs: Array, members: Int64Array, outputs: Outputs, weights: Array | None, intercept: bool) -> _Stack:

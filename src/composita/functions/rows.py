@@ -113,7 +113,7 @@ class Rows:
         if self.constant is not None or other.constant is not None:
             constant = np.concatenate([_constants(self), _constants(other)])
         both = self.source is not None and other.source is not None
-        source = np.concatenate([self.source, other.source]) if both else None  # type: ignore[list-item]
+        source = np.concatenate([self.source, other.source]) if both else None
         in_order = bool((index == np.arange(len(index))).all()) and len(index) == len(self.array) + len(other.array)
         return Rows(np.concatenate([self.array, other.array]), None if in_order else index, constant, source)
 
