@@ -25,6 +25,7 @@ from composita.cli import (
     grammar,
     inspect,
     spaces,
+    testsets,
 )
 from composita.cli.output import print_error
 from composita.store.errors import CompositaError
@@ -45,6 +46,7 @@ corpus.register(app)
 counting.register(app)
 composition.register(app)
 evaluation.register(app)
+testsets.register(app)
 experiment.register(app)
 explorer.register(app)
 functions.register(app)
