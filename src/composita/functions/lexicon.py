@@ -396,6 +396,45 @@ class Lexicon:
             if entry.word != ANY
         ]
 
+    def nearest(
+        self,
+        function: str | Function,
+        n: int = 10,
+        *,
+        arity: int | str | None = None,
+        words: Collection[str] | None = None,
+    ) -> list[tuple[str, float]]:
+        """Give the words whose functions are nearest by the angle between tensors, from their Gram matrices.
+
+        Parameters
+        ----------
+        function
+            A word, or any function, such as ``lexicon.function("eat-v", 2)(lexicon.argument("meat-n"))``, which is
+            compared with all others of the type N -> S.
+        n
+            How many.
+        arity
+            Of which of the word's functions; and for a function, which ones it is compared with: by default those of
+            its type, or those of a pattern.
+        words
+            Compare with these only.
+
+        """
+        own = function if isinstance(function, str) else None
+        asked = self.function(function, arity) if isinstance(function, str) else function
+        pattern = arity if isinstance(arity, str) else None
+        if pattern is None and own is not None:
+            pattern = self.entries[self.entry(own, arity)].pattern
+        found = {}
+        for number, entry in enumerate(self.entries):
+            same = " -> ".join(types_of(entry.pattern, entry.arity)) == asked.type
+            alike = entry.pattern == pattern if pattern else same
+            if entry.word in (own, ANY) or not alike or (words is not None and entry.word not in words):
+                continue
+            cosine = asked.cosine(self._load(number))
+            found[entry.word] = max(cosine, found.get(entry.word, -1.0))
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:n]
+
     @cached_property
     def space(self) -> Space:
         """The space that the lexicon was learned in, with all its phrases, where it is still at its place."""
