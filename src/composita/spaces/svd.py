@@ -128,7 +128,7 @@ class _Lanczos:
     def run(self) -> Decomposition:
         """Grow the basis and look at the residuals, seldom at first."""
         block = self._orthonormal(self.random.standard_normal((self.matrix.shape[1], BLOCK)).astype(np.float32))[0]
-        look = min(self.most, 2 * self.wanted + 2 * BLOCK)
+        look = min(self.most, 4 * self.wanted + 2 * BLOCK)  # sooner it is seldom enough
         while True:
             check(self.cancel)
             self._append(block)
@@ -148,7 +148,7 @@ class _Lanczos:
     def _append(self, block: Float32Array) -> None:
         """Add a block to the basis, with what the matrix makes of it."""
         if self.size + block.shape[1] > self.basis.shape[1]:
-            room = min(self.most + BLOCK, max(2 * self.size, 4 * self.wanted))
+            room = max(self.size + block.shape[1], min(self.most, max(2 * self.size, 5 * self.wanted)))
             for name in ("basis", "image"):
                 old = getattr(self, name)
                 new = np.empty((old.shape[0], room), np.float32, order="F")
@@ -167,8 +167,7 @@ class _Lanczos:
         scale = float(np.linalg.norm(block, axis=0).max(initial=0.0))
         width = min(block.shape[1], self.most - self.size)
         rest = np.zeros((0, block.shape[1]))
-        for _ in range(2):
-            block = block - known @ (known.T @ block)
+        block = block - known @ (known.T @ block)
         left, values, right = scipy.linalg.svd(block.astype(np.float64), full_matrices=False, check_finite=False)
         alive = values > 1e-5 * scale
         rest = (values[:, None] * right)[alive]
@@ -178,7 +177,7 @@ class _Lanczos:
             fresh = self.random.standard_normal((len(block), width - found.shape[1])).astype(np.float32)
             found = np.hstack([found, fresh])
             rest = np.vstack([rest, np.zeros((fresh.shape[1], rest.shape[1]))])
-        for _ in range(2):
+        for _ in range(1 if alive.all() else 2):
             found = found - known @ (known.T @ found)
             found = np.linalg.qr(found.astype(np.float64))[0].astype(np.float32)
         return found, rest
