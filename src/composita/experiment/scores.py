@@ -39,6 +39,7 @@ class Scored:
     rows: tuple[Row, ...]
     reference: Reference
     names: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]  # the two phrases of each item; empty texts where it is not a pair
     groups: tuple[str, ...]
     means: FloatArray  # (items,)
     similarities: dict[str, FloatArray]  # by method, (items,), NaN for what it could not
@@ -97,6 +98,7 @@ def scored_of(found: Scores, called: Mapping[str, str]) -> Scored:
         tuple(Row.from_json({**row.to_json(), "method": called[row.method]}) for row in found.rows),
         Reference.from_json(found.reference()),
         tuple(names),
+        tuple((str(item.left), str(item.right)) for item in benchmark.items) if pairs else (("", ""),) * len(names),
         tuple(item.group for item in benchmark.items) if pairs else ("",) * len(names),
         ratings.means if pairs else np.full(len(names), np.nan),
         {called[method]: np.asarray(values, np.float64) for method, values in found.predictions.items()},
@@ -121,7 +123,8 @@ def write_scored(scored: Scored, out: Path, parameters: Any) -> None:  # noqa: A
     with open_writer(out, KIND, VERSION) as writer:
         with writer.new_file("items.parquet") as new:
             write_table(new.path, {
-                "name": list(scored.names), "group": list(scored.groups), "rating": scored.means,
+                "name": list(scored.names), "left": [left for left, _ in scored.pairs],
+                "right": [right for _, right in scored.pairs], "group": list(scored.groups), "rating": scored.means,
             })  # fmt: skip
         with writer.new_file("ratings.parquet") as new:
             write_table(new.path, {"item": scored.rating_items, "rating": scored.rating_values})
@@ -140,14 +143,16 @@ def read_scored(path: Path, space: str) -> Scored:
     """Read scores, under the name that their space has now."""
     folder = Folder.open(path, KIND, VERSION)
     said = parse_json(folder.file("rows.json").read_bytes())
-    items = read_table(folder.file("items.parquet"), ["name", "group", "rating"])
+    items = read_table(folder.file("items.parquet"), ["name", "left", "right", "group", "rating"])
     ratings = read_table(folder.file("ratings.parquet"), ["item", "rating"])
     predictions = read_table(folder.file("predictions.parquet"))
     return Scored(
         space,
         tuple(replace(Row.from_json(row), space=space) for row in said["rows"]),
         Reference.from_json(said["reference"]),
-        tuple(items.column("name").to_pylist()), tuple(items.column("group").to_pylist()),
+        tuple(items.column("name").to_pylist()),
+        tuple(zip(items.column("left").to_pylist(), items.column("right").to_pylist(), strict=True)),
+        tuple(items.column("group").to_pylist()),
         _numbers(items.column("rating")),
         {name: _numbers(predictions.column(name)) for name in predictions.column_names},
         np.asarray(ratings.column("item").to_numpy(), np.int64), _numbers(ratings.column("rating")),

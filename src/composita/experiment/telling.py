@@ -170,15 +170,16 @@ def _write_predictions(scored: Sequence[Scored], path: Path) -> None:
     import pyarrow as pa
 
     rows = [
-        (one.reference.benchmark, row.method, one.space, item, one.names[item], one.groups[item],
+        (one.reference.benchmark, row.method, one.space, item, one.names[item], *one.pairs[item], one.groups[item],
          float(one.means[item]), float(value))
         for one in scored
         for row in one.rows
         for item, value in enumerate(one.predicted(row.method))
     ]  # fmt: skip
-    columns = list(zip(*rows, strict=True)) or [()] * 8
-    kinds = (pa.string(), pa.string(), pa.string(), pa.int32(), pa.string(), pa.string(), pa.float64(), pa.float64())
-    names = ("benchmark", "method", "space", "item", "name", "group", "rating", "predicted")
+    columns = list(zip(*rows, strict=True)) or [()] * 10
+    texts, numbers = [pa.string()] * 3, [pa.float64()] * 2
+    kinds = (*texts, pa.int32(), *texts, pa.string(), *numbers)
+    names = ("benchmark", "method", "space", "item", "name", "left", "right", "group", "rating", "predicted")
     arrays = {
         name: pa.array([None if value != value else value for value in column], kind)  # not NaN
         for name, column, kind in zip(names, columns, kinds, strict=True)

@@ -13,7 +13,7 @@ from composita.composition.methods import METHODS, method_named
 from composita.composition.nearest import Near, nearest
 from composita.composition.order import swap
 from composita.grammar.phrase import OPERATIONS, Phrase
-from composita.grammar.types import Type, shape_of, space_of
+from composita.grammar.types import WORD, Type, shape_of, space_of
 from composita.store.errors import CancelledError, CompositaError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -111,6 +111,8 @@ def _drawn(tree: Tree, size: int) -> Answer:
 
 def _shape(kind: Type, size: int) -> str:
     """Write the shape of a tensor, all basic types having the dimensions of the one space of the lexicon."""
+    if kind == WORD:
+        return ""
     axes = space_of(kind).split("⊗")
     with suppress(CompositaError):
         return " × ".join(map(str, shape_of(kind, dict.fromkeys(axes, size))))

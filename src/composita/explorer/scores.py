@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from composita.grammar.phrase import Phrase
 from composita.store.errors import UsageError
 
 if TYPE_CHECKING:
@@ -72,13 +73,15 @@ def _said(row: Any) -> str:  # noqa: ANN401 - experiment.results.Row
 
 
 def _item(row: Answer) -> Answer:
-    predicted, rated = row.get("predicted"), row.get("rated")
+    left, right = row["left"], row["right"]
     return {
-        "name": row["item"], "left": row["left"], "right": row["right"], "head": row.get("head") or "",
-        "group": row.get("group") or "",
-        "predicted": predicted if predicted is not None and math.isfinite(predicted) else None,
-        "rated": rated if rated is not None and math.isfinite(rated) else None,
+        "name": row["name"], "left": left, "right": right, "head": Phrase.parse(left).head if left else "",
+        "group": row["group"] or "", "predicted": _finite(row["predicted"]), "rated": _finite(row["rating"]),
     }  # fmt: skip
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _groups(found: list[Answer]) -> list[Answer]:
@@ -87,7 +90,7 @@ def _groups(found: list[Answer]) -> list[Answer]:
 
     by_head: dict[str, list[Answer]] = {}
     for item in found:
-        by_head.setdefault(item["head"], []).append(item)
+        by_head.setdefault(item["group"], []).append(item)
     groups = []
     for head, mine in sorted(by_head.items()):
         scored = [(i["predicted"], i["rated"]) for i in mine if i["predicted"] is not None and i["rated"] is not None]

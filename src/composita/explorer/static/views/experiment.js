@@ -13,7 +13,7 @@ function intervals(rows, kind, ceiling, name) {
   const ends = rows.flatMap((r) => [r[kind], r[`${kind}_low`], r[`${kind}_high`]]).filter(Number.isFinite);
   const low = Math.min(0, ...ends), high = Math.max(0.1, ceiling ?? 0, ...ends);
   const x = scale(low, high, left, right);
-  return drawing(680, bottom + 44, name, {},
+  return drawing(680, bottom + 44, name, { class: "drawing chart" },
     frame(x, () => bottom, { left, right, top, bottom, xticks: ticks(low, high, 6), yticks: [], xname: "ρ", yname: "", digits: 2 }),
     ceiling ? [s("path", { class: "grid", d: `M${x(ceiling)} ${top}V${bottom}` }), s("text", { class: "quiet", x: x(ceiling), y: top - 2, "text-anchor": "middle" }, "ceiling")] : null,
     rows.map((r, i) => {
@@ -30,7 +30,7 @@ function scatter(found) {
   const box = { left: 56, right: 680, top: 12, bottom: 400 };
   const [px, py] = [shown.map((item) => item.predicted), shown.map((item) => item.rated)];
   const x = scale(Math.min(...px), Math.max(...px), box.left + 8, box.right - 8), y = scale(Math.min(...py), Math.max(...py), box.bottom - 8, box.top + 8);
-  return drawing(700, 440, "predicted against rated similarity", {},
+  return drawing(700, 440, "predicted against rated similarity", { class: "drawing chart" },
     frame(x, y, { ...box, xticks: ticks(Math.min(...px), Math.max(...px)), yticks: ticks(Math.min(...py), Math.max(...py)), xname: "predicted: cosine", yname: "rated: mean", digits: 2 }),
     shown.map((item) => s("a", { href: item.href, "aria-label": `${item.name}: predicted ${number(item.predicted)}, rated ${number(item.rated, 2)}` },
       s("circle", { class: item.group === "high" ? "dot other" : "dot", cx: x(item.predicted), cy: y(item.rated), r: 4.5 }, s("title", {}, `${item.name}\npredicted ${number(item.predicted)}, rated ${number(item.rated, 2)}`)))));
@@ -45,7 +45,7 @@ async function oneScore(parameters) {
     h("p", { class: "lead" }, found.text), picture,
     saves(`${chosen.benchmark}-${chosen.method}`, { svg: () => picture, rows: () => found.items, data: () => found }),
     h("h3", {}, "By verb"),
-    table(["head", { text: "items", number: true }, { text: "ρ", number: true }], found.groups.map((group) => [link("word", { w: group.head }, group.head), whole(group.items), number(group.rho)]), "ρ within the items of one verb"),
+    table(["head", { text: "items", number: true }, { text: "ρ", number: true }], found.groups.map((group) => [group.head, whole(group.items), number(group.rho)]), "ρ within the items of one verb"),
     h("h3", {}, "All items"),
     table(["item", { text: "predicted", number: true }, { text: "rated", number: true }], found.items.map((item) => [h("a", { href: item.href }, item.name), number(item.predicted), number(item.rated, 2)]), "each opens the comparison"));
 }
@@ -60,11 +60,11 @@ export async function experiment({ about, parameters }) {
     convention, found.notes.map(note),
     h("div", { class: "sheets" }, chosen, found.benchmarks.map((benchmark) => {
       const rows = found.rows.filter((row) => row.benchmark === benchmark.name);
-      const picture = intervals(rows, kind, benchmark[kind === RHO[0] ? "ceiling_individual" : "ceiling_mean"], `${benchmark.name}: all methods`);
+      const picture = intervals(rows.filter((row) => Number.isFinite(row[kind])), kind, benchmark[kind === RHO[0] ? "ceiling_individual" : "ceiling_mean"], `${benchmark.name}: all methods`);
       return wideSheet(`${benchmark.name}, ${kind}`, picture,
         table(["method", "space", { text: kind, number: true }, "95 %", { text: "covered", number: true }], rows.map((row) => [
           Number.isFinite(row[kind]) ? link("experiment", { benchmark: row.benchmark, method: row.method, space: row.space, rho: parameters.get("rho") }, row.method) : row.method,
-          row.space, number(row[kind]), Number.isFinite(row[`${kind}_low`]) ? `${number(row[`${kind}_low`], 2)} … ${number(row[`${kind}_high`], 2)}` : "–", `${whole(row.covered)} of ${whole(row.items)}`]), benchmark.text),
+          row.space, number(row[kind]), Number.isFinite(row[`${kind}_low`]) ? `${number(row[`${kind}_low`], 2)} … ${number(row[`${kind}_high`], 2)}` : "–", Number.isFinite(row[kind]) ? `${whole(row.covered)} of ${whole(row.items)}` : "–"]), benchmark.text),
         saves(benchmark.name, { svg: () => picture, rows: () => rows, data: () => ({ benchmark, rows }) }));
     })),
   ];
