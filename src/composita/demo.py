@@ -54,10 +54,10 @@ without = ["multiply", "kronecker", "categorical"]
 reduce = "nmf"
 
 [learners.onestep]
-learner = "onestep"
+preset = "recommended"
 
 [learners.multistep]
-learner = "multistep"
+preset = "paper"
 
 [evaluate]
 benchmarks = ["text/miniature-gs2011.txt", "text/miniature-ml2008.txt", "text/miniature-gs2012.txt"]

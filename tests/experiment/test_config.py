@@ -91,6 +91,20 @@ def test_the_paper():
     assert (learner.learner, learner.min_examples, learner.min_nonzero, learner.normalise) == ("multistep", 3, 10, True)
 
 
+def test_learners_are_as_their_recipes_have_them():
+    from composita.functions.recipes import recipe
+
+    for name in PRESETS:
+        said = recipe(name)
+        part = Experiment.from_toml(f"[learn]\npreset = '{name}'\nlearner = '{said.learner}'").learners[0]
+        assert (part.learner, part.options) == (said.learner, dict(said.options))
+        assert part.arguments == said.selection.arguments and part.min_nonzero == said.selection.min_nonzero
+    mixed = Experiment.from_toml("[learners.a]\npreset = 'paper'\nlearner = 'plsr'\noptions.components = 5")
+    assert mixed.learners[0].options == {"components": 5} and mixed.learners[0].min_nonzero == 10
+    part = Experiment.from_toml("[learners.a]\npreset = 'paper'\noptions.per = 'level'").learners[0]
+    assert part.learner == "multistep" and part.options["per"] == "level" and not part.options["centre"]
+
+
 def test_what_is_given_goes_before_the_preset():
     experiment = Experiment.from_toml(
         "preset = 'paper'\n[vocabulary]\nnouns = 'all'\n[space]\nweighting = 'lmi'\ndimensions = 20"
@@ -172,7 +186,9 @@ def test_the_options_are_those_of_the_rooms():
     def names(part):
         return {field.name for field in fields(part)}
 
-    assert names(Selection) == names(LearnPart) - {"name", "learner", "patterns", "options"}
+    assert names(Selection) == names(LearnPart) - {
+        "name", "preset", "learner", "patterns", "options", "lean", "shared"
+    }  # fmt: skip
     ours = names(SpacePart) - {"name", "without", "learners", "options"}
     assert ours | {"columns_by"} <= set(inspect.signature(Space.from_counts).parameters) | {"columns_by"}
     assert names(VocabularyPart) - {"include", "benchmarks", "stop_list"} <= names(Choice)

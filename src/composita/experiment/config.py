@@ -20,8 +20,9 @@ composita.store.errors.UsageError: experiment.toml: unknown key 'dimension' in [
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -140,9 +141,12 @@ class SpacePart:
 
 @dataclass(frozen=True)
 class LearnPart:
-    """A learner; the options of `learn`."""
+    """A learner; the options of `learn`, those not given as in a recipe of `composita.functions.recipes`."""
 
     name: str
+    preset: str = option(
+        Text(PRESETS), "recommended", about="whose values the others have; by default the experiment's"
+    )
     learner: str = option(Text(what="a learner"), "onestep", about="multistep, onestep, ...")
     patterns: tuple[str, ...] | None = option(
         Texts(what="a list of patterns"), None, about="which phrases are learned from; by default all that were counted"
@@ -156,6 +160,10 @@ class LearnPart:
     )
     normalise: bool = option(Flag(), True, about="whether arguments are normalised")
     normalise_outputs: bool = option(Flag(), True, about="whether the vectors of phrases are")
+    lean: str = option(Text(("none", "shared", "similar")), "none", about="on what words with few phrases lean")
+    shared: str | None = option(
+        Text(("additive", "product"), or_none=True), None, about="a function for all words of a pattern, and its kernel"
+    )
     options: dict[str, Any] = field(default_factory=dict, metadata=described(Table(), "further options of the learner"))
 
 
@@ -351,7 +359,7 @@ class _Reader:
             read_part(VocabularyPart, whole.get("vocabulary", {}), "[vocabulary]", self.source),
             read_part(CountPart, whole.get("count", {}), "[count]", self.source),
             spaces,
-            self._named(LearnPart, whole, "learn", "learners"),
+            self._named(LearnPart, whole, "learn", "learners", partial(self._from_recipe, chosen)),
             read_part(EvaluatePart, whole.get("evaluate", {}), "[evaluate]", self.source),
             self._sweep(whole.get("sweep", {})),
             given,
@@ -372,13 +380,34 @@ class _Reader:
             raise UsageError(f"{self.source}: '{key}' is {shown(value)}, expected a table: [{key}]")
         return value
 
-    def _named(self, kind: type[Any], whole: Mapping[str, Any], common: str, several: str) -> tuple[Any, ...]:
+    def _from_recipe(self, chosen: str, table: Mapping[str, Any]) -> dict[str, Any]:
+        """Give a learner what its table does not say as the recipe has it; another learner has its own options."""
+        from composita.functions.recipes import recipe
+
+        said = recipe(str(table.get("preset", chosen)))
+        named = table.get("learner", said.learner)
+        known = {
+            "preset": chosen, "learner": said.learner, "lean": said.lean, "shared": said.shared or "none",
+            **said.selection.parameters(),
+        }  # fmt: skip
+        known["max_examples"] = known["max_examples"] or "all"
+        options = dict(said.options) if named == said.learner else {}
+        return {**known, **table, "options": {**options, **table.get("options", {})}}
+
+    def _named(
+        self,
+        kind: type[Any],
+        whole: Mapping[str, Any],
+        common: str,
+        several: str,
+        filled: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,
+    ) -> tuple[Any, ...]:
         """Read ``[spaces.NAME]``, where ``[space]`` says what one does not say itself; or ``[space]`` alone."""
         shared = whole.get(common, {})
         named = whole.get(several) or {}
         read_part(kind, shared, f"[{common}]", self.source, name="")
         if not named:
-            alone = read_part(kind, shared, f"[{common}]", self.source, name="")
+            alone = read_part(kind, filled(shared), f"[{common}]", self.source, name="")
             name = {"space": getattr(alone, "reduce", ""), "learn": getattr(alone, "learner", "")}[common]
             return (replace(alone, name={"none": "full"}.get(name, name)),)
         found = []
@@ -389,7 +418,7 @@ class _Reader:
             if not isinstance(table, Mapping):
                 raise UsageError(f"{self.source}: {several}.{name} is {shown(table)}, expected a table: {where}")
             read_part(kind, table, where, self.source, name=name)
-            found.append(read_part(kind, {**shared, **table}, where, self.source, name=name))
+            found.append(read_part(kind, filled({**shared, **table}), where, self.source, name=name))
         return tuple(found)
 
     def _sweep(self, table: Mapping[str, Any]) -> tuple[tuple[str, tuple[Any, ...]], ...]:

@@ -316,7 +316,7 @@ class _Planner:
     def lexicon(self, space: SpacePart, part: LearnPart, made: Stage) -> Stage:
         """Plan what a learner learns in a space."""
         parameters = asdict(part)
-        del parameters["name"]
+        del parameters["name"], parameters["preset"]
         return Stage(
             f"lexicon-{space.name}-{part.name}",
             "lexicon",
@@ -495,9 +495,10 @@ def _learn(out: Path, work: Work) -> None:
 
     said = dict(work.stage.parameters)
     learner = make_learner(said.pop("learner"), plain_options(said.pop("options")))
-    patterns = said.pop("patterns")
+    patterns, lean, shared = (said.pop(key) for key in ("patterns", "lean", "shared"))
     learn(
-        Space.open(work.paths[0]), learner=learner, patterns=patterns, selection=Selection(**said), out=out,
+        Space.open(work.paths[0]), learner=learner, patterns=patterns, selection=Selection(**said), lean=lean,
+        shared=shared, out=out,
         engine=work.engine, progress=work.progress, cancel=work.cancel,
     )  # fmt: skip
 
