@@ -246,3 +246,21 @@ def test_order_command(run_folder, capsys, tmp_path):
     code, _, err = run(capsys, *command, sentences)
     assert code == 1
     assert "UTF-8" in err
+
+
+def test_one_meaning(lexicon):
+    model = Model(lexicon, "tiny", "paper")
+    meaning, other = model.meaning("dog chase cat"), model.meaning("cat chase dog")
+    assert repr(meaning) == "Meaning('dog chase cat': chase-v(cat-n, dog-n) by learned)"
+    assert meaning._repr_svg_().startswith("<svg")
+    assert meaning.similarity(meaning) == pytest.approx(1)
+    assert meaning.similarity(other) < 1
+    assert len(meaning.nearest(4).words) == 4
+    assert meaning.explain().rows
+    assert meaning.notes == ()
+    assert model.meaning("dog-n").derivation is None
+    assert model.meaning("dog-n")._repr_svg_() is None
+    with pytest.raises(UsageError, match="cannot be composed by learned"):
+        model.meaning("rare-v(dog-n)", back_off=False)
+    with pytest.raises(UsageError, match="a matrix here"):
+        model.meaning("dog chase cat", "kronecker").vector  # noqa: B018

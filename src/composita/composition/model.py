@@ -7,6 +7,8 @@
 'dog bark'
 >>> model.compose(["bark-v(dog-n)"], "add").vectors.tolist()
 [[1.0, 1.0]]
+>>> model.meaning("bark-v(dog-n)", "add")
+Meaning('bark-v(dog-n)': bark-v(dog-n) by add)
 """
 
 from __future__ import annotations
@@ -21,21 +23,22 @@ from composita.composition.ground import Ground
 from composita.composition.meanings import Meanings
 from composita.composition.method import Method
 from composita.composition.methods import METHODS, method_named
+from composita.composition.rows import FloatArray
 from composita.functions.lexicon import Lexicon
 from composita.grammar.phrase import OPERATIONS, Phrase
 from composita.store.errors import NotFoundError, UsageError
 from composita.store.folder import Folder
 
 if TYPE_CHECKING:
+    from composita.composition.explain import Explained
+    from composita.composition.nearest import Nearest
     from composita.grammar.derivation import Derivation
     from composita.grammar.forms import Forms
     from composita.grammar.grammar import Grammar
-    from composita.grammar.terms import Term
+    from composita.grammar.terms import Const, Term
     from composita.spaces.space import Space
 
 KINDS = ("run", "lexicon", "space")
-DEFAULTS = ("learned", "add", "verb")
-"""The methods that are tried when none is asked for: the first that the lexicon allows."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +107,17 @@ class Model:
         return METHODS["learned" if len(self.lexicon) else "add"]
 
     def derivations(self, text: str) -> list[Derivation]:
-        """Give all derivations of a sentence, the likeliest first."""
-        found: list[Derivation] = self.grammar.derivations(text, self.forms)
-        return found
+        """Give all derivations of a sentence: first those whose words are known, and of these the likeliest."""
+        return self.grammar.derivations(text, self.forms, known=self.knows)
+
+    def knows(self, word: Const) -> bool:
+        """Say whether there is a vector, or a function of so many arguments, for a word of a type."""
+        from composita.grammar.types import arity
+
+        count = 0 if word.type is None else arity(word.type)
+        if count and (word.name, count) in self.lexicon:
+            return True
+        return word.name in self.lexicon.ids and not (count and len(self.lexicon))
 
     def read(self, text: str) -> Reading:
         """Read a sentence, ``dogs chase cats``, in its likeliest sense, or a phrase, ``chase-v(cat-n, dog-n)``."""
@@ -143,6 +154,67 @@ class Model:
         """Compose sentences or phrases by a method, by default `default_method`."""
         chosen = self.default_method if method is None else method_named(method) if isinstance(method, str) else method
         return chosen.compose(self.lexicon, self.phrases(texts), back_off=back_off)
+
+    def meaning(self, text: str, method: str | Method | None = None, *, back_off: bool = True) -> Meaning:
+        """Compose one sentence or phrase, and keep all that is known of it."""
+        chosen = self.default_method if method is None else method_named(method) if isinstance(method, str) else method
+        reading = self.read(text)
+        meanings = chosen.compose(self.lexicon, [reading.phrase], back_off=back_off)
+        if meanings.reasons:
+            raise UsageError(f"{text!r} cannot be composed by {chosen.name}: {meanings.reasons[0]}")
+        return Meaning(self, reading, chosen, meanings)
+
+
+@dataclass(frozen=True, repr=False)
+class Meaning:
+    """The meaning of one sentence, and how it came about; in a notebook it shows its derivation."""
+
+    model: Model
+    reading: Reading
+    method: Method
+    meanings: Meanings
+
+    @property
+    def vector(self) -> FloatArray:
+        """The vector; `UsageError` where the method gives a matrix."""
+        return self.meanings.vector(0)
+
+    @property
+    def phrase(self) -> Phrase:
+        """The words applied to words."""
+        return self.reading.phrase
+
+    @property
+    def derivation(self) -> Derivation | None:
+        """How the sentence was derived; None for what was given as a phrase."""
+        return self.reading.derivation
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done for want of something."""
+        return self.meanings.notes.get(0, ())
+
+    def similarity(self, other: Meaning) -> float:
+        """Give the cosine with another meaning; NaN where they cannot be compared."""
+        return float(self.meanings.similarity(other.meanings)[0])
+
+    def nearest(self, n: int = 10) -> Nearest:
+        """Find the words and the attested phrases that are nearest."""
+        from composita.composition.nearest import nearest
+
+        return nearest(self.model.space, self.meanings, n)[0]
+
+    def explain(self) -> Explained:
+        """Say of which attested phrases or words it is made."""
+        from composita.composition.explain import explain
+
+        return explain(self.model.lexicon, self.phrase, self.method)
+
+    def __repr__(self) -> str:
+        return f"Meaning({self.reading.text!r}: {self.phrase} by {self.method.name})"
+
+    def _repr_svg_(self) -> str | None:
+        return None if self.derivation is None else self.derivation.svg()
 
 
 def open_model(path: str | Path) -> Model:

@@ -93,22 +93,25 @@ def swap(phrase: Phrase) -> Phrase:
 
 
 def attested_sentences(
-    lexicon: Lexicon | Ground, *, pattern: str = "svo", count: int = 500, per_head: int = 5, min_frequency: int = 2
+    lexicon: Lexicon | Ground, *, pattern: str = "svo", count: int = 500, per_head: int = 20, min_frequency: int = 2
 ) -> list[Phrase]:
     """Choose attested phrases of a pattern, the most frequent first, that mean something in the other order too.
 
     Their arguments are two different nouns of the core (no names, no pronouns), and the phrase with the arguments
-    exchanged was not attested as often. At most ``per_head`` are of one head.
+    exchanged was not attested as often. At most ``per_head`` are of one head; where the lexicon has functions of the
+    pattern, only of heads that have one.
     """
     ground = Ground.of(lexicon)
     if pattern not in ground.patterns:
         raise UsageError(
             f"the space has no phrases of the pattern {pattern!r}: choose {', '.join(ground.patterns) or 'none'}"
         )
-    words = ground.lexicon.words
+    words, learned = ground.lexicon.words, set(ground.lexicon.heads(pattern))
     nouns = _core_nouns(ground)
     found: list[tuple[int, int, str, tuple[int, ...]]] = []
     for head, phrases in ground.attested(pattern, seen=False).items():
+        if learned and head not in learned:
+            continue
         frequency = {tuple(ids): f for ids, f in zip(phrases.ids.tolist(), phrases.frequency.tolist(), strict=True)}
         mine = [
             (-f, ids)
