@@ -182,12 +182,15 @@ def _read_columns(path: Path, types: Sequence[Any], skipped: int) -> pa.Table:
             return pa.table({str(number): pa.array([], kind) for number, kind in enumerate(types)})
         tab = b"\t" in head
         names = [str(number) for number in range(len(types))]
-        return pyarrow.csv.read_csv(
+        table = pyarrow.csv.read_csv(
             path,
             pyarrow.csv.ReadOptions(column_names=names, skip_rows=skipped),
             pyarrow.csv.ParseOptions(delimiter="\t" if tab else " ", quote_char=False),
             pyarrow.csv.ConvertOptions(column_types=dict(zip(names, types, strict=True)), strings_can_be_null=False),
         )
+        if any(column.null_count for column in table.columns):
+            raise InputError("expected row, column and count in every line, found one that is missing", source=path)
+        return table
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", source=path) from None
     except pa.ArrowException as error:
@@ -215,7 +218,8 @@ def _build(
     path: Path,
 ) -> Counts:
     """Make counts of labels and cells, in our order."""
-    whole = value.astype(np.int64)
+    usable = np.isfinite(value) & (np.abs(value) < 1 << 62)
+    whole = np.where(usable, value, -1).astype(np.int64)
     if (whole != value).any() or (whole < 0).any():
         raise InputError("expected counts: whole numbers from 0; weighted values belong into a space", source=path)
     labels = [original_label(label) for label in rows]

@@ -370,7 +370,10 @@ def _split(line: str, separator: str | None) -> list[str]:
     if separator is None:
         return line.split()
     if separator in ",;":
-        return next(csv.reader([line], delimiter=separator))
+        try:
+            return next(csv.reader([line], delimiter=separator), [])
+        except csv.Error:  # a stray carriage return, or a cell of some hundred thousand letters
+            return line.split(separator)
     return line.split(separator)
 
 

@@ -311,11 +311,15 @@ def _rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[
     lines = [line.strip("\r") for line in text.split("\n")]
     # Spreadsheets like to put semicolons or commas where tabs were.
     separator = next((s for s in "\t;," if s in lines[0]), "\t")
-    reader = csv.DictReader(lines, delimiter=separator)
-    missing = [column for column in columns if column not in (reader.fieldnames or ())]
+    try:
+        reader = csv.DictReader(lines, delimiter=separator)
+        missing = [column for column in columns if column not in (reader.fieldnames or ())]
+        rows = list(enumerate(reader, 2))
+    except csv.Error as error:
+        raise InputError(f"expected a table: {error}", source=path) from None
     if missing:
         raise InputError(f"expected columns {', '.join(columns)}; {missing[0]} is missing", source=path, line=1)
-    for line, row in enumerate(reader, 2):
+    for line, row in rows:
         if any(row.get(column) is None for column in columns):
             raise InputError(f"expected {len(columns)} cells", source=path, line=line)
         yield line, {column: row[column] for column in columns}

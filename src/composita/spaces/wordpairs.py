@@ -156,7 +156,11 @@ def _cells(line: str) -> list[str]:
     """Part a line at tabs, commas or blanks, the first of these that it has."""
     for sign in ("\t", ","):
         if sign in line:
-            return [cell.strip() for cell in next(csv.reader([line], delimiter=sign))]
+            try:
+                cells = next(csv.reader([line], delimiter=sign))
+            except csv.Error:  # a cell of some hundred thousand letters
+                cells = line.split(sign)
+            return [cell.strip() for cell in cells]
     return line.split()
 
 
