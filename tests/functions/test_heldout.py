@@ -58,7 +58,10 @@ def cosine(a, b):
 def test_prediction_by_hand(argument):
     examples, learner = planted_examples(), OneStep(kernel="product")
     fold = folds(examples.ids[:, argument], 3)
-    found = {name: [] for name in ("rank", "rank_fold", "cosine", "centred", "centroid_rank", "centroid_cosine")}
+    found = {
+        name: []
+        for name in ("rank", "rank_fold", "rank_centred", "cosine", "centred", "centroid_rank", "centroid_cosine")
+    }
     outputs = examples.outputs
     for row in range(len(examples)):
         rest = fold != fold[row]
@@ -71,6 +74,8 @@ def test_prediction_by_hand(argument):
         central = np.array([cosine(mean, y) for i, y in enumerate(outputs) if i != row])
         found["rank"].append((others > own).mean())
         found["rank_fold"].append((same > own).mean())
+        away = np.array([cosine(made - mean, y - mean) for i, y in enumerate(outputs) if i != row])
+        found["rank_centred"].append((away > cosine(made - mean, outputs[row] - mean)).mean())
         found["cosine"].append(own)
         found["centred"].append(cosine(made - mean, outputs[row] - mean))
         found["centroid_rank"].append((central > cosine(mean, outputs[row])).mean())

@@ -151,7 +151,7 @@ def learn(
             lean=chosen.lean, shared=chosen.shared, out=place, engine=engine, progress=progress,
         )  # fmt: skip
         if cross_validate is not None:
-            learners = {"chosen": made} | _compared(compare)
+            learners = _chosen(made, chosen.lean) | _compared(compare)
             keep(place, foretell(lexicon, learners, count=cross_validate, engine=engine, progress=progress))
     description = describe(out)
     if json:
@@ -208,6 +208,13 @@ def _with_least(chosen: Recipe, least: int | None) -> Recipe:
     if least is None or chosen.learner == "onestep":
         return chosen
     return chosen.changed(None, {"min_examples": least}, {})
+
+
+def _chosen(made: Learner, lean: str) -> dict[str, Any]:
+    """Give the learner that was chosen; where words lean on others also as it is without."""
+    from composita.functions.leaning import Towards
+
+    return {"chosen": made} if lean == "none" else {"chosen": Towards(lean=lean, learner=made), "alone": made}
 
 
 def _compared(names: str) -> dict[str, Learner]:
@@ -308,10 +315,22 @@ def _print_heldout(found: Description) -> None:
     rows = [
         [
             row["learner"], row["pattern"], row["argument"], f"{row['words']:,}", f"{row['foretold']:,}",
-            f"{row['rank']:.3f}", f"{row['cosine']:.3f}", f"{row['centred']:.3f}", f"{row['centroid_rank']:.3f}",
-            f"{row['centroid_cosine']:.3f}",
+            f"{row['rank']:.3f}", f"{row['rank_centred']:.3f}", f"{row['cosine']:.3f}", f"{row['centred']:.3f}",
+            f"{row['centroid_rank']:.3f}", f"{row['centroid_cosine']:.3f}",
         ]
         for row in sorted(overall(found.heldout), key=lambda row: (row["pattern"], row["argument"], row["rank"]))
     ]  # fmt: skip
-    heads = ["learner", "pattern", "new", "words", "phrases", "rank", "cosine", "centred", "rank of mean", "its cosine"]
+    heads = [
+        "learner",
+        "pattern",
+        "new",
+        "words",
+        "phrases",
+        "rank",
+        "centred",
+        "cosine",
+        "centred",
+        "rank of mean",
+        "cosine",
+    ]
     print_table(heads, rows, "Held-out phrases: rank of the true one, 0 is best and 0.5 is chance")

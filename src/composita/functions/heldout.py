@@ -39,7 +39,16 @@ HELDOUT = "heldout.parquet"
 """The table in the folder of a lexicon that says how well held-out phrases were foretold."""
 LEAST = 4
 """Fewer distinct arguments than this cannot be divided."""
-MEASURES = ("rank", "rank_fold", "cosine", "centred", "centroid_rank", "centroid_rank_fold", "centroid_cosine")
+MEASURES = (
+    "rank",
+    "rank_fold",
+    "rank_centred",
+    "cosine",
+    "centred",
+    "centroid_rank",
+    "centroid_rank_fold",
+    "centroid_cosine",
+)
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,9 @@ class Prediction:
         The mean share of the word's phrases that are nearer than the true one.
     rank_fold
         The same among the phrases of the fold only, which the function has not seen either.
+    rank_centred
+        The same as the first, when the mean of the phrases learned from is subtracted from all vectors. Without that,
+        phrases near the mean are near to whatever is foretold.
     cosine, centred
         The mean cosine with the true phrase; and when the mean of the phrases learned from is subtracted from both.
     centroid_rank, centroid_rank_fold, centroid_cosine
@@ -71,6 +83,7 @@ class Prediction:
     foretold: int
     rank: float
     rank_fold: float
+    rank_centred: float
     cosine: float
     centred: float
     centroid_rank: float
@@ -140,14 +153,14 @@ def measures(made: Array, mean: Array, outputs: Array, truth: Array, tested: Arr
     """Compare what was foretold with the truth: for each measure one number a phrase."""
     near = unit_rows(made) @ truth.T  # (B, N)
     central = np.broadcast_to(unit_rows(mean[None]) @ truth.T, near.shape)
-    centred = unit_rows(made - mean)
-    centred_truth = unit_rows(np.asarray(outputs[tested], np.float64) - mean)
+    own = np.arange(len(tested)), tested
+    centred = unit_rows(made - mean) @ unit_rows(np.asarray(outputs, np.float64) - mean).T
     return {
         "rank": ranks(near, tested), "rank_fold": ranks(near[:, tested], np.arange(len(tested))),
-        "cosine": near[np.arange(len(tested)), tested], "centred": np.einsum("bi,bi->b", centred, centred_truth),
+        "rank_centred": ranks(centred, tested), "cosine": near[own], "centred": centred[own],
         "centroid_rank": ranks(central, tested),
         "centroid_rank_fold": ranks(central[:, tested], np.arange(len(tested))),
-        "centroid_cosine": central[np.arange(len(tested)), tested],
+        "centroid_cosine": central[own],
     }  # fmt: skip
 
 
