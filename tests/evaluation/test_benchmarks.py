@@ -4,6 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from composita.evaluation.agreement import FEWEST, Ratings, agreement
 from composita.evaluation.benchmarks import Benchmark
@@ -106,6 +108,20 @@ def test_errors_name_file_and_line(lines, message, tmp_path):
     with pytest.raises(InputError, match=message) as caught:
         Benchmark.load(path)
     assert str(caught.value).startswith(str(path)) and "\n" not in str(caught.value)
+
+
+LINE = st.text(st.sampled_from("ab-n1.5 \t,;()_:%\r\ufeffé"), max_size=40)
+HEADS = [" ".join(form.columns) for form in FORMATS if form.columns]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(["", *HEADS, *(head.replace(" ", "\t") for head in HEADS)]), st.lists(LINE, max_size=4))
+def test_whatever_a_file_holds_is_read_or_refused(head, lines):
+    try:
+        benchmark = Benchmark.from_text("\n".join([head, *lines]))
+    except InputError:
+        return
+    assert len(benchmark) > 0 and (benchmark.kind == "ranking" or np.isfinite(benchmark.ratings.rating).all())
 
 
 def test_items_are_merged_and_ratings_kept(tmp_path):

@@ -286,6 +286,11 @@ def test_other_spellings(word, other):
     assert all(candidate.endswith(word[-2:]) for candidate in found)
 
 
+@pytest.mark.parametrize(("word", "other"), [("clothes-n", "cloth-n"), ("physics-n", "physic-n"), ("bus-n", "bu-n")])
+def test_words_that_only_look_like_others(word, other):
+    assert other not in candidates(word)
+
+
 def test_known_words_stay():
     assert exchange(["papers-n", "paper-n", "xyz-n", "no label"], {"papers-n", "paper-n"}) == {}
     assert respelled({})(Phrase.parse("chase-v(cat-n)")) == Phrase.parse("chase-v(cat-n)")

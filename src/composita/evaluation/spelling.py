@@ -65,9 +65,10 @@ def _lemmas(lemma: str) -> Iterator[str]:
         yield IRREGULAR[lemma]
     if lemma.endswith("ies") and len(lemma) > 4:
         yield lemma[:-3] + "y"
-    if lemma.endswith("es") and len(lemma) > 4:
+    if lemma.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
         yield lemma[:-2]
-    if lemma.endswith("s") and not lemma.endswith("ss") and len(lemma) > 3:
+    # Mathematics is no mathematic.
+    if lemma.endswith("s") and not lemma.endswith(("ss", "ics", "us", "is")) and len(lemma) > 3:
         yield lemma[:-1]
     for ending in ("ing", "ed"):
         if lemma.endswith(ending) and len(lemma) > len(ending) + 2:
