@@ -48,7 +48,8 @@ class Explanation:
         """How much of the length of the result each phrase makes, along its direction; they sum to 1."""
         total = self.total
         length = float(total @ total)
-        return self.weights * (self.outputs @ total) / (length or 1.0)
+        shares: Array = self.weights * (self.outputs @ total) / (length or 1.0)
+        return shares
 
     def top(self, count: int = 10) -> list[tuple[str, float, float]]:
         """Give the phrases with the largest shares, of either sign: label, weight, share."""

@@ -329,24 +329,9 @@ class Function:
                 f"the tensor of {' x '.join(map(str, self.shape))} would take {self.dense_nbytes / 1e9:,.1f} GB, "
                 f"more than the {limit / 1e9:,.1f} GB allowed: apply the function instead, or say dense(limit=...)"
             )
-        return self._dense()
+        from composita.functions.tensor import dense_tensor
 
-    def _dense(self) -> Array:
-        """Add up the terms, by slices of the output where that is long."""
-        extended = self.affine
-        axes = [size + one for size, one in zip(self.sizes, extended, strict=True)]
-        step = max(BLOCK // max(prod(axes[1:]), 1), 64)  # terms at once
-        left = np.zeros((self.output_size * prod(axes[1:]), axes[0]), np.float64)
-        for start in range(0, self.terms, step):
-            last = min(start + step, self.terms)
-            product = self._output.rows(start, last)
-            if self.weights is not None:
-                product = product * self.weights[start:last, None]
-            for factor, one in zip(self.factors[:0:-1], extended[:0:-1], strict=True):
-                rows = factor.rows(start, last, extended=one)
-                product = (product[:, :, None] * rows[:, None, :]).reshape(last - start, -1)
-            left += product.T @ self.factors[0].rows(start, last, extended=extended[0])
-        return left.reshape(self.output_size, *axes[::-1]).astype(self.dtype)
+        return dense_tensor(self)
 
     def as_dense(self, *, limit: int = DENSE_LIMIT) -> Function:
         """Give the same function held as a tensor."""

@@ -128,7 +128,7 @@ class MapOutputs:
     def _slices(self, first: int, last: int) -> Iterator[Array]:
         """Give the maps, some of their outputs at a time: (m, slice x d)."""
         outputs, inputs = self.parts
-        step = max(SLICE // ((last - first) * inputs.shape[1]), 1)
+        step = max(SLICE // ((last - first) * inputs.shape[1]), 8)
         for start in range(0, outputs.shape[1], step):
             part = np.ascontiguousarray(outputs[:, start : start + step])
             maps = np.empty((last - first, part.shape[1], inputs.shape[1]), part.dtype)

@@ -76,17 +76,20 @@ class Rows:
 
     def rows(self, first: int = 0, last: int | None = None, *, extended: bool = False) -> Array:
         """Give the row of each of some terms, if asked for with its constant as a last coordinate: (T, d[+1])."""
-        part = slice(first, last)
+        return self.at(slice(first, last), extended=extended)
+
+    def at(self, terms: Array | slice, *, extended: bool = False) -> Array:
+        """Give the rows of the terms of these numbers."""
         if self.index is None:
-            rows = self.array[part]
+            rows = self.array[terms]
         else:
-            index = self.index[part]
+            index = self.index[terms]
             rows = self.array[np.maximum(index, 0)] if len(self.array) else np.zeros((len(index), self.size))
             if len(index) and index.min() < 0:
                 rows[index < 0] = 0
         if not extended:
             return rows
-        constant = np.zeros(len(rows), rows.dtype) if self.constant is None else self.constant[part]
+        constant = np.zeros(len(rows), rows.dtype) if self.constant is None else self.constant[terms]
         return np.concatenate([rows, constant[:, None].astype(rows.dtype)], axis=1)
 
     def numbered(self) -> Int64Array:
