@@ -85,6 +85,7 @@ def story() -> Story:
         HOSTILE, Results(rows, references), predictions,
         [Timing("counts", 12.5, 400_000_000, False), Timing(HOSTILE, 0.1, 100, True)],
         {"corpus": HOSTILE}, [Sheet("A sheet", ("a", HOSTILE), ((HOSTILE, "1"),), HOSTILE)], {},
-        {HOSTILE: [Curve(HOSTILE, ((1e-6, 2.0), (1.0, 1.0), (1e3, 1.5)))]}, f'name = "{HOSTILE}"',
+        {HOSTILE: [Curve(HOSTILE, ((1e-6, 2.0), (1.0, 1.0), (1e3, 1.5)))]}, {("gs2011", HOSTILE, "svd"): HOSTILE},
+        f'name = "{HOSTILE}"',
         {"name": HOSTILE, "space": {"dimensions": 300}}, {"counts": "ab12"}, {"composita": "0.1.0"},
     )  # fmt: skip

@@ -57,10 +57,20 @@ class Scored:
             self.reference.benchmark, self.rating_items.tolist(), self.rating_values.tolist(), len(self.names)
         )  # fmt: skip
 
+    def main_reasons(self) -> dict[tuple[str, str, str], str]:
+        """Give, for each method that could not score all items, why it most often could not."""
+        return {
+            (self.reference.benchmark, remark["method"], self.space): max(remark["reasons"], key=remark["reasons"].get)
+            for remark in self.remarks
+            if remark["reasons"]
+        }
+
     def renamed(self, name: Callable[[str], str]) -> Scored:
         """Give other names to the methods."""
         rows = tuple(replace(row, method=name(row.method)) for row in self.rows)
-        return replace(self, rows=rows, similarities={name(key): value for key, value in self.similarities.items()})
+        remarks = tuple({**remark, "method": name(remark["method"])} for remark in self.remarks)
+        similarities = {name(key): value for key, value in self.similarities.items()}
+        return replace(self, rows=rows, similarities=similarities, remarks=remarks)
 
 
 # ---------------------------------------------------------------- scoring

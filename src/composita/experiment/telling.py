@@ -245,8 +245,8 @@ def _story(
     ]
     return Story(
         plan.experiment.name, results, predictions, timings, _facts(plan, receipts), sheets, {}, curves,
-        plan.experiment.given, plan.experiment.to_table(), {stage.id: stage.fingerprint for stage in plan.stages},
-        versions(),
+        {key: reason for one in scored for key, reason in one.main_reasons().items()}, plan.experiment.given,
+        plan.experiment.to_table(), {stage.id: stage.fingerprint for stage in plan.stages}, versions(),
     )  # fmt: skip
 
 

@@ -65,6 +65,7 @@ class Story:
     sheets: Sequence[Sheet] = ()  # training, differences, word order, ...
     pictures: Mapping[str, Sequence[Figure]] = field(default_factory=dict)  # further sections
     curves: Mapping[str, Sequence[Curve]] = field(default_factory=dict)  # GCV, by learner and level
+    reasons: Mapping[tuple[str, str, str], str] = field(default_factory=dict)  # why items were not covered
     configuration: str = ""
     resolved: Mapping[str, Any] = field(default_factory=dict)
     fingerprints: Mapping[str, str] = field(default_factory=dict)
@@ -141,7 +142,7 @@ def page(story: Story) -> str:
         **{sheet.title: _sheet(sheet) for sheet in story.sheets},
         "Predicted and rated": _scatters(story, drawn["scatters"]),
         "Verb by verb": _verbs(story),
-        "Coverage": _coverage(story.results),
+        "Coverage": _coverage(story),
         "Choice of lambda": "".join(map(_captioned, drawn["gcv"])),
         "Time and memory": _costs(story, [*drawn["seconds"], *drawn["memory"]]),
         "Configuration": _configuration(story),
@@ -316,16 +317,30 @@ def spearman(xs: Sequence[float], ys: Sequence[float]) -> float | None:
     return float((left * right).sum() / size) if size else None
 
 
-def _coverage(results: Results) -> str:
-    short = [row for row in results.rows if row.covered < row.items and row.scored]
-    if not results.rows:
+def _coverage(story: Story) -> str:
+    rows = [row for row in story.results.rows if row.scored or row.covered < row.items]
+    short = [r for r in rows if r.covered < r.items and (r.scored or (r.benchmark, r.method, r.space) in story.reasons)]
+    less = [r for r in rows if r.more.get("backed_off")]
+    if not rows:
         return ""
-    if not short:
-        return "<p>Every method that was tried scored every item.</p>"
-    rows = [(r.benchmark, r.method, r.space, f"{r.covered}", f"{r.items}", f"{r.covered / r.items:.0%}") for r in short]
-    return "<p>Where a method could not score all items:</p>" + html_table(
-        ("benchmark", "method", "space", "covered", "items", "share"), rows
-    )
+    parts = []
+    if short:
+        cells = [
+            (r.benchmark, r.method, r.space, f"{r.covered}", f"{r.items}", f"{r.covered / max(1, r.items):.0%}",
+             story.reasons.get((r.benchmark, r.method, r.space), ""))
+            for r in short
+        ]  # fmt: skip
+        heads = ("benchmark", "method", "space", "covered", "items", "share", "most often because")
+        parts.append("<p>Where a method could not score all items:</p>" + html_table(heads, cells))
+    else:
+        parts.append("<p>Every method that was tried scored every item.</p>")
+    if less:
+        lesser = [(r.benchmark, r.method, r.space, str(r.more["backed_off"]), f"{r.items}") for r in less]
+        parts.append(
+            "<p>Where something less was done than the method asks for, such as adding the words of a verb that has no "
+            "function:</p>" + html_table(("benchmark", "method", "space", "backed off", "items"), lesser)
+        )
+    return "".join(parts)
 
 
 def _costs(story: Story, drawn: Sequence[Figure]) -> str:
