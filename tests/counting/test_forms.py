@@ -53,6 +53,20 @@ def test_forms_are_those_of_the_tokens(corpus, words):
     assert column == sorted(column)
 
 
+def test_all_tokens_of_a_form_are_known(corpus, words, tmp_path):
+    counts = count(corpus, words)
+    every = Counter(token.form.lower() for shard in corpus.shards() for sentence in shard.load() for token in sentence)
+    rows = counts.forms.to_pylist()
+    assert {row["form"]: row["tokens"] for row in rows} == {row["form"]: every[row["form"]] for row in rows}
+    assert all(row["count"] <= row["tokens"] for row in rows)
+    doubled = (counts + counts).forms.to_pylist()
+    assert [row["tokens"] for row in doubled] == [2 * row["tokens"] for row in rows]
+    old = counts.forms.drop_columns("tokens")
+    assert (counts + replace(counts, forms=old)).forms.column_names == ["form", "label", "count"]
+    replace(counts, forms=old).save(tmp_path / "old")
+    assert Counts.open(tmp_path / "old").forms == old
+
+
 def test_names_and_lemmas_that_are_missing(tmp_path):
     sentence = [
         ("Smith", "Smith", "PROPN", "NNP", 2, "nsubj"), ("SAW", "see", "VERB", "VBD", 0, "ROOT"),

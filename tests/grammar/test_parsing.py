@@ -125,6 +125,14 @@ def test_rare_readings_are_left_out():
     assert [r.label for r in Forms(TABLE, least=0).find("dogs")] == ["dog-n", "dog-v"]
 
 
+def test_words_that_are_mostly_something_else():
+    table = TABLE.append_column("tokens", pa.array([1001, 100, 100, 5, 50, 5000, 1001]))
+    assert Forms(table).find("saw")[0].share == pytest.approx(0.9)
+    assert Forms(table).find("that") == []
+    with pytest.raises(CompositaError, match="word 2: the grammar has no place for 'that'"):
+        Grammar.load("paper").derivations("dogs that", table)
+
+
 def test_kinds_of_forms():
     paper = Grammar.load("paper")
     for forms in (
@@ -167,7 +175,7 @@ def test_sentences_are_split():
         ("doggs saw catts", "word 1: 'doggs' is unknown; .*; word 3: 'catts' is unknown; did you mean cats"),
         ("saw dogs", "behind 'saw' found 'dogs' .word 2., expected Vt, Vi"),
         ("dogs saw cats saw", "behind 'dogs saw cats' found 'saw' .word 4., expected the end"),
-        ("dogs, cats", "word 2: the grammar has no place for the sign ','"),
+        ("dogs, cats", "word 2: the grammar has no place for ','"),
         ("狗 追 猫", "word 1: '狗' is unknown"),
         ("собаки \u202e видят", "unknown"),
         ("dogs " * 201, "expected at most 200 words, got 201"),

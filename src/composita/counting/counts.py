@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from composita.counting.forms import COLUMNS, add_forms
+from composita.counting.forms import add_forms
 from composita.counting.keys import Fields, pack, renumber_joints, unpack, word_keys
 from composita.counting.labels import Names, column_labels
 from composita.counting.parts import Frame, fit, merge_parts
@@ -93,7 +93,7 @@ class Counts:
     parameters
         What was counted, as ``meta.json`` tells it.
     forms
-        How the words were written: a table of form, label and count; None where that is not known.
+        How the words were written: a table of form, label, count, and tokens of the form; None where that is not known.
 
     Examples
     --------
@@ -514,7 +514,7 @@ def write_frame(writer: FolderWriter, vocabulary: Vocabulary, frame: Frame) -> N
 def write_forms(writer: FolderWriter, forms: pa.Table) -> None:
     """Write the table of forms."""
     with writer.new_file("forms.parquet") as new:
-        write_table(new.path, {name: forms.column(name).combine_chunks() for name in COLUMNS})
+        write_table(new.path, {name: forms.column(name).combine_chunks() for name in forms.column_names})
 
 
 def _write_tables(
@@ -546,7 +546,7 @@ def _read(folder: Folder) -> Counts:
     keys = np.empty(0, np.int64)
     forms = None
     if any(name.startswith("forms.") for name in folder.files):
-        forms = read_table(folder.file("forms.parquet"), COLUMNS)
+        forms = read_table(folder.file("forms.parquet"))
     if any(name.startswith("columns.") for name in folder.files):
         keys = read_table(folder.file("columns.parquet"), ["key"]).column("key").to_numpy()
     uppers, lowers, frequencies, segments = (

@@ -35,7 +35,8 @@ class Forms:
     Parameters
     ----------
     table
-        A pyarrow table of form, label and count, such as ``Counts.forms``; None for none.
+        A pyarrow table of form, label and count, such as ``Counts.forms``; None for none. Where it also has the tokens
+        of each form, shares are shares of these.
     labels
         Words that are also known by their lemmas, as the words of a lexicon are, if no form of the table is theirs.
     least
@@ -80,6 +81,12 @@ class Forms:
                 found.setdefault(parts[0], []).append((label, 1))
         return found
 
+    @cached_property
+    def _tokens(self) -> dict[str, int]:
+        if self._table is None or "tokens" not in self._table.column_names:
+            return {}
+        return dict(zip(self._table.column("form").to_pylist(), self._table.column("tokens").to_pylist(), strict=True))
+
     def __len__(self) -> int:
         return len(self._found)
 
@@ -91,7 +98,7 @@ class Forms:
         readings = self._found.get(form)
         if readings is None:
             return [Reading(form, 1, 1.0)] if split_label(form) is not None else []
-        total = sum(count for _, count in readings)
+        total = self._tokens.get(form) or sum(count for _, count in readings)
         ordered = sorted(readings, key=lambda pair: (-pair[1], pair[0]))
         return [Reading(label, n, n / total) for label, n in ordered if n >= self._least * total]
 

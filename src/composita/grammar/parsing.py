@@ -167,8 +167,8 @@ class Compiled:
         if readings := forms.find(token.form):
             labels = " or ".join(reading.label for reading in readings[:3])
             return f"{where}: {token.form!r} is {labels}, and the grammar has no place for such a word"
-        if not token.form[0].isalnum():
-            return f"{where}: the grammar has no place for the sign {token.form!r}"
+        if not token.form[0].isalnum() or token.form in forms:
+            return f"{where}: the grammar has no place for {token.form!r}"
         own = [symbol.form for symbol in self.bit if isinstance(symbol, Word)]
         near = forms.suggest(token.form) or Forms(labels=[f"{form}-n" for form in own]).suggest(token.form)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
