@@ -62,7 +62,8 @@ def test_the_paper(space, capsys, tmp_path):
         (["--regression", "lstsq"], {"regression": "LeastSquares", "min_examples": 3}),
         (["--learner", "multistep", "--regression", "ridge", "--penalty-per", "level", "--min-examples", "2"],
          {"learner": "multistep", "per": "level", "min_examples": 2}),
-        (["--kernel", "object", "--weights", "--no-centre"], {"learner": "onestep", "kernel": "object", "weights": True}),
+        (["--kernel", "object", "--weights", "--no-centre"],
+         {"learner": "onestep", "kernel": "object", "weights": True, "centre": False}),
         (["--preset", "paper", "--centre", "--intercept"], {"learner": "multistep", "centre": True, "intercept": True}),
     ],
 )  # fmt: skip

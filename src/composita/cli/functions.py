@@ -316,21 +316,9 @@ def _print_heldout(found: Description) -> None:
         [
             row["learner"], row["pattern"], row["argument"], f"{row['words']:,}", f"{row['foretold']:,}",
             f"{row['rank']:.3f}", f"{row['rank_centred']:.3f}", f"{row['cosine']:.3f}", f"{row['centred']:.3f}",
-            f"{row['centroid_rank']:.3f}", f"{row['centroid_cosine']:.3f}",
+            f"{row['centroid_cosine']:.3f}",
         ]
         for row in sorted(overall(found.heldout), key=lambda row: (row["pattern"], row["argument"], row["rank"]))
     ]  # fmt: skip
-    heads = [
-        "learner",
-        "pattern",
-        "new",
-        "words",
-        "phrases",
-        "rank",
-        "centred",
-        "cosine",
-        "centred",
-        "rank of mean",
-        "cosine",
-    ]
+    heads = ["learner", "pattern", "new", "words", "phrases", "rank", "centred", "cosine", "centred", "of the mean"]
     print_table(heads, rows, "Held-out phrases: rank of the true one, 0 is best and 0.5 is chance")

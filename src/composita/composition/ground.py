@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -22,7 +22,7 @@ from composita.composition.relations import Relation, Relations
 from composita.composition.rows import IntArray, Rows, is_sparse, lengths, stack, unit, zeros
 from composita.functions.lexicon import Labels, make_examples
 from composita.functions.selection import Head, Selection, plan
-from composita.store.errors import NotFoundError, UsageError
+from composita.store.errors import NotFoundError, TooFewError, UsageError
 
 if TYPE_CHECKING:
     from composita.counting.patterns import Pattern
@@ -170,7 +170,9 @@ class Ground:
     @cached_property
     def selection(self) -> Selection:
         """Which phrases are examples: those that the lexicon was learned from, of all heads."""
-        said = dict(self.lexicon.parameters.get("selection", {}))
+        known = {field.name for field in fields(Selection)}
+        asked = self.lexicon.parameters.get("selection", {})
+        said = {name: value for name, value in asked.items() if name in known}
         if "arguments" in said:
             said["arguments"] = tuple(said["arguments"])
         return replace(Selection(**said), min_examples=1, max_examples=None)
@@ -302,7 +304,7 @@ class Ground:
         made = make_learner(learner, options | ({"storage": "terms"} if terms else {}))
         try:
             return made.learn(examples)
-        except UsageError:
+        except (TooFewError, UsageError):
             return None
 
 

@@ -1,12 +1,16 @@
 """Held-out prediction: how well functions foretell phrases they were not learned from. No human rating is needed.
 
 The examples of a word are divided into folds by one of their arguments, so that a fold's objects (or subjects) are
-nowhere in what is learned from: the question is what the word does with an argument it was never seen with. A phrase
-foretold is compared with the vectors of all phrases of the word that are attested: its *rank* is the share of them that
-are nearer to what was foretold than the true one, so 0 is perfect and 0.5 is chance. Cosines are given beside it, of
-the vectors themselves and with the word's mean taken out; across spaces only ranks can be compared.
+nowhere in what is learned from: the question is what the word does with an argument it was never seen with. What is
+foretold is compared with the attested phrases of the word that were held out together: the *rank* of the true one is
+the share of the others that are nearer to what was foretold, so 0 is perfect and 0.5 is chance. Phrases that were
+learned from are no fair competitors: whatever resembles their mean resembles them more than it does a new one, so that
+foretelling the mean alone would come out worse than chance. (That is ``rank_all``, among all phrases.)
 
-The baseline foretells the mean of the phrases learned from, whatever the arguments.
+Phrases near the mean of a word's phrases are near to whatever is foretold; ``rank_centred`` compares what is left when
+that mean is taken from all vectors. Cosines are given beside the ranks; across spaces only ranks can be compared.
+
+The baseline foretells the mean of the phrases learned from, whatever the arguments: its rank is 0.5.
 """
 
 from __future__ import annotations
@@ -39,16 +43,7 @@ HELDOUT = "heldout.parquet"
 """The table in the folder of a lexicon that says how well held-out phrases were foretold."""
 LEAST = 4
 """Fewer distinct arguments than this cannot be divided."""
-MEASURES = (
-    "rank",
-    "rank_fold",
-    "rank_centred",
-    "cosine",
-    "centred",
-    "centroid_rank",
-    "centroid_rank_fold",
-    "centroid_cosine",
-)
+MEASURES = ("rank", "rank_centred", "rank_all", "cosine", "centred", "centroid_rank", "centroid_cosine")
 
 
 @dataclass(frozen=True)
@@ -62,15 +57,14 @@ class Prediction:
     examples, foretold
         How many phrases the word has, and how many of them were foretold.
     rank
-        The mean share of the word's phrases that are nearer than the true one.
-    rank_fold
-        The same among the phrases of the fold only, which the function has not seen either.
+        The mean share of the phrases held out together that are nearer than the true one.
     rank_centred
-        The same as the first, when the mean of the phrases learned from is subtracted from all vectors. Without that,
-        phrases near the mean are near to whatever is foretold.
+        The same, when the mean of the phrases learned from is taken from all vectors.
+    rank_all
+        The same as the first among all phrases of the word, also those learned from.
     cosine, centred
-        The mean cosine with the true phrase; and when the mean of the phrases learned from is subtracted from both.
-    centroid_rank, centroid_rank_fold, centroid_cosine
+        The mean cosine with the true phrase; and when that mean is taken from both.
+    centroid_rank, centroid_cosine
         What foretelling that mean itself reaches.
 
     """
@@ -82,12 +76,11 @@ class Prediction:
     examples: int
     foretold: int
     rank: float
-    rank_fold: float
     rank_centred: float
+    rank_all: float
     cosine: float
     centred: float
     centroid_rank: float
-    centroid_rank_fold: float
     centroid_cosine: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,15 +145,13 @@ def apply_ids(function: Any, examples: Examples, rows: Array) -> Array:  # noqa:
 def measures(made: Array, mean: Array, outputs: Array, truth: Array, tested: Array) -> dict[str, Array]:
     """Compare what was foretold with the truth: for each measure one number a phrase."""
     near = unit_rows(made) @ truth.T  # (B, N)
-    central = np.broadcast_to(unit_rows(mean[None]) @ truth.T, near.shape)
-    own = np.arange(len(tested)), tested
-    centred = unit_rows(made - mean) @ unit_rows(np.asarray(outputs, np.float64) - mean).T
+    central = np.broadcast_to(unit_rows(mean[None]) @ truth.T, near.shape)[:, tested]
+    centred = unit_rows(made - mean) @ unit_rows(np.asarray(outputs[tested], np.float64) - mean).T  # (B, B)
+    own = np.arange(len(tested))
     return {
-        "rank": ranks(near, tested), "rank_fold": ranks(near[:, tested], np.arange(len(tested))),
-        "rank_centred": ranks(centred, tested), "cosine": near[own], "centred": centred[own],
-        "centroid_rank": ranks(central, tested),
-        "centroid_rank_fold": ranks(central[:, tested], np.arange(len(tested))),
-        "centroid_cosine": central[own],
+        "rank": ranks(near[:, tested], own), "rank_centred": ranks(centred, own), "rank_all": ranks(near, tested),
+        "cosine": near[own, tested], "centred": centred[own, own], "centroid_rank": ranks(central, own),
+        "centroid_cosine": central[own, own],
     }  # fmt: skip
 
 

@@ -425,7 +425,7 @@ class Lexicon:
         pattern = arity if isinstance(arity, str) else None
         if pattern is None and own is not None:
             pattern = self.entries[self.entry(own, arity)].pattern
-        found = {}
+        found: dict[str, float] = {}
         for number, entry in enumerate(self.entries):
             same = " -> ".join(types_of(entry.pattern, entry.arity)) == asked.type
             alike = entry.pattern == pattern if pattern else same
