@@ -13,7 +13,7 @@ from composita.corpus.miniature.planting import FloatArray, Truth, cosine
 from composita.corpus.miniature.words import ADJECTIVES, INTRANSITIVE, NOUNS, TRANSITIVE, Verb, topic_numbers
 
 ANNOTATORS, RATERS = 24, 12  # how many there are, and how many of them rate an item
-LENIENCE, NOISE = 0.5, 1.0  # standard deviations of an annotator's habit and of one rating, on the scale of 1 to 7
+LENIENCE, NOISE = 0.6, 1.6  # standard deviations of an annotator's habit and of one rating, on the scale of 1 to 7
 NOUNS_OF_A_SENSE = 6
 
 _HOMES = {pair.split(":")[0]: number for number, line in enumerate(NOUNS.values()) for pair in line.split()}
@@ -106,6 +106,9 @@ def _rated(rows: Iterator[tuple[Row, float]], random: np.random.Generator) -> st
     """Let annotators rate each row, from 1 to 7, each annotator's ratings together as in the real files."""
     found = list(rows)
     similarity: FloatArray = np.array([s for _, s in found])
+    # People use the whole scale for what they are shown, whatever else there may be.
+    low, high = np.quantile(similarity, [0.05, 0.95])
+    similarity = np.clip((similarity - low) / (high - low), 0, 1)
     lenience = random.normal(0, LENIENCE, ANNOTATORS)
     chosen = np.argsort(random.random((len(found), ANNOTATORS)), axis=1)[:, :RATERS]  # (items, raters)
     noise = random.normal(0, NOISE, chosen.shape)
