@@ -91,11 +91,12 @@ class View:
         """Let every method learn, in the background, what it learns from all phrases before it can compose."""
         with self.alone() as model:
             phrases = model.phrases(texts)
-            waiting = set(self.methods)
+            # Methods that make no sense here learn nothing, and would only say so.
+            waiting = {name for name in self.methods if not METHODS[name].doubtful(model.lexicon)}
         self.kept["waiting"] = waiting
 
         def work() -> None:
-            for name in self.methods:
+            for name in sorted(waiting):
                 try:
                     METHODS[name].compose(self.model.lexicon, phrases)
                 except CompositaError as error:

@@ -30,7 +30,7 @@ function scatter(found) {
   const box = { left: 56, right: 680, top: 12, bottom: 400 };
   const [px, py] = [shown.map((item) => item.predicted), shown.map((item) => item.rated)];
   const x = scale(Math.min(...px), Math.max(...px), box.left + 8, box.right - 8), y = scale(Math.min(...py), Math.max(...py), box.bottom - 8, box.top + 8);
-  return drawing(700, 440, "predicted against rated similarity", { class: "drawing chart" },
+  return drawing(700, 440, "predicted against rated similarity", { class: "drawing chart", role: "group" },
     frame(x, y, { ...box, xticks: ticks(Math.min(...px), Math.max(...px)), yticks: ticks(Math.min(...py), Math.max(...py)), xname: "predicted: cosine", yname: "rated: mean", digits: 2 }),
     shown.map((item) => s("a", { href: item.href, "aria-label": `${item.name}: predicted ${number(item.predicted)}, rated ${number(item.rated, 2)}` },
       s("circle", { class: item.group === "high" ? "dot other" : "dot", cx: x(item.predicted), cy: y(item.rated), r: 4.5 }, s("title", {}, `${item.name}\npredicted ${number(item.predicted)}, rated ${number(item.rated, 2)}`)))));
@@ -46,8 +46,7 @@ async function oneScore(parameters) {
     saves(`${chosen.benchmark}-${chosen.method}`, { svg: () => picture, rows: () => found.items, data: () => found }),
     h("h3", {}, "By verb"),
     table(["head", { text: "items", number: true }, { text: "ρ", number: true }], found.groups.map((group) => [group.head, whole(group.items), number(group.rho)]), "ρ within the items of one verb"),
-    h("h3", {}, "All items"),
-    table(["item", { text: "predicted", number: true }, { text: "rated", number: true }], found.items.map((item) => [h("a", { href: item.href }, item.name), number(item.predicted), number(item.rated, 2)]), "each opens the comparison"));
+    h("details", {}, h("summary", {}, `All ${whole(found.items.length)} items`), table(["item", { text: "predicted", number: true }, { text: "rated", number: true }], found.items.map((item) => [h("a", { href: item.href }, item.name), number(item.predicted), number(item.rated, 2)]), "each opens the comparison")));
 }
 
 export async function experiment({ about, parameters }) {

@@ -43,7 +43,7 @@ function picture(found) {
   const unit = Math.min((WIDTH - 3 * EDGE) / (highX - lowX || 1), (HEIGHT - 2 * EDGE) / (highY - lowY || 1));
   let view = { x: 0, y: 0, zoom: 1 };
   const marks = h("div");
-  const svg = drawing(WIDTH, HEIGHT, "map of the words and sentences", { class: "drawing map", tabindex: 0 });
+  const svg = drawing(WIDTH, HEIGHT, "map of the words and sentences", { class: "drawing map", role: "group", tabindex: 0 });
   const layer = s("g", {});
   svg.append(layer);
   const draw = () => {
