@@ -290,7 +290,8 @@ def _parse_line(path: Path, line: int, text: bytes, dimensions: int) -> tuple[st
     if len(head) > 1 and b"\t" in text:
         raise InputError(f"expected a label and {dimensions} numbers, got {len(parts)} parts", source=path, line=line)
     try:
-        numbers = np.array(parts[-dimensions:], np.float32)
+        with np.errstate(over="ignore"):  # infinity is refused below
+            numbers = np.array(parts[-dimensions:], np.float32)
     except ValueError:
         raise InputError(
             f"expected {dimensions} numbers behind the label, got {_shown(b' '.join(parts[1:]))}",

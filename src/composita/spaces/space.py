@@ -420,6 +420,8 @@ class Space:
 
         All rows are compared, block by block, so that also spaces that are larger than memory can be asked.
         """
+        if n < 1:
+            raise UsageError(f"expected at least 1 neighbour, got {n}")
         own = self.find(item) if isinstance(item, str) else -1
         vector = self.take(np.array([own]))[0] if isinstance(item, str) else np.asarray(item)
         found = self.nearest(vector[None, :], n + (own >= 0), rows=rows, measure=measure)[0]
@@ -437,8 +439,6 @@ class Space:
         """Give for each of some vectors the numbers of the most similar rows, with their similarities."""
         if vectors.shape[1] != self.dimensions:
             raise UsageError(f"expected vectors of {self.dimensions} numbers, got {vectors.shape[1]}")
-        if n < 1:
-            raise UsageError(f"expected at least 1 neighbour, got {n}")
         compared = similarity.Comparison(vectors, measure)
         size = len(self) if rows is None else len(rows)
         for first, last in similarity.blocks(size):
