@@ -302,3 +302,18 @@ def test_the_order_and_the_batch_do_not_matter(lexicon):
         for n, phrase in enumerate(together):
             assert whole.take([n]).similarity(method.compose(lexicon, [phrase]))[0] == pytest.approx(1, abs=1e-6)
         assert method.compose(lexicon, []).similarity(method.compose(lexicon, [])).shape == (0,)
+
+
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_matrices_that_are_too_large_to_be_formed_compare_as_those_that_are(monkeypatch, sparse_rows):
+    pairs = [(SVO[i], SVO[j]) for i in range(len(SVO)) for j in range(len(SVO))]
+    left, right = zip(*pairs, strict=True)
+
+    def similarities():
+        lexicon = tiny_lexicon(sparse_rows=sparse_rows)  # a new one, that remembers nothing
+        return METHODS["relational"].compose(lexicon, left).similarity(METHODS["relational"].compose(lexicon, right))
+
+    whole = similarities()
+    monkeypatch.setattr("composita.composition.relations.FORMED", 0)
+    assert np.isfinite(whole).any()
+    np.testing.assert_allclose(similarities(), whole, rtol=1e-5)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from composita.composition.relations import Relation, Relations
+from composita.composition.relations import Relations, attested_relation
 from composita.composition.rows import IntArray, Rows, is_sparse, lengths, stack, unit, zeros
 from composita.functions.lexicon import Labels, make_examples
 from composita.functions.selection import Head, Selection, plan
@@ -207,8 +207,7 @@ class Ground:
             found = None if pattern is None else self.attested(pattern)[head]
             if found is None or not len(found.rows):
                 return -1
-            arguments = tuple(self.lexicon.vectors[column] for column in found.ids.T)
-            relations.add(head, Relation(found.frequency.astype(np.float32), arguments))
+            relations.add(head, attested_relation(self.lexicon.vectors, found.ids, found.frequency))
         return relations.numbers[head]
 
     def pooled(self, pattern: str, limit: int = POOLED) -> Pooled | None:

@@ -247,10 +247,11 @@ class Meanings:
             for b, (_, others) in enumerate(other.groups):
                 ids = np.flatnonzero((mine == a) & (theirs == b))
                 if len(ids) and values.form == others.form:
-                    x, y = values.take(place[ids]), others.take(other_place[ids])
+                    # Before the lengths: matrices that are too large to be kept give them on the way.
+                    together = values.take(place[ids]).inner(others.take(other_place[ids]))
                     size = self.lengths[ids] * other.lengths[ids]
                     usable = (self.lengths[ids] > LEAST) & (other.lengths[ids] > LEAST)
-                    found[ids] = np.where(usable, x.inner(y) / np.where(usable, size, 1), np.nan)
+                    found[ids] = np.where(usable, together / np.where(usable, size, 1), np.nan)
         clipped: Float64Array = np.clip(found, -1, 1)
         return clipped
 
