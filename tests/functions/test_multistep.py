@@ -98,7 +98,7 @@ def test_small_groups_are_dropped_at_every_level_and_counted():
     f = MultiStep(storage="terms").learn(examples)
     assert f.training.dropped == {"fewer than 3 of the subject for the same arguments before": 3}
     assert (f.training.used, f.training.levels[1].regressions, f.training.levels[0].sizes) == (10, 3, (3.0, 3.0, 3.0))
-    assert f.labels == [f"example {i}" for i in range(10)]
+    assert list(f.labels) == [f"example {i}" for i in range(10)]
     with pytest.raises(TooFewError, match="expected at least 4 examples in each regression"):
         MultiStep(min_examples=4).learn(examples)
     text = str(f.training)

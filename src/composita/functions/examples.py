@@ -135,6 +135,10 @@ class Examples:
         """Give the name of an example."""
         return f"example {number}" if self.labels is None else self.labels[number]
 
+    def labels_of(self, rows: Int64Array) -> Sequence[str]:
+        """Give the names of some examples."""
+        return SomeLabels(self.labels, rows)
+
     def __repr__(self) -> str:
         sizes = (f"{len(np.unique(self.ids[:, i]))} {name}" for i, name in enumerate(self.names))
         return f"Examples({len(self)} of arity {self.arity}: {', '.join(sizes)} -> {self.outputs.shape[1]})"
@@ -148,7 +152,7 @@ class Examples:
             self, ids=self.ids[rows], outputs=self.outputs[rows],
             weights=None if self.weights is None else self.weights[rows],
             frequency=None if self.frequency is None else self.frequency[rows],
-            labels=None if self.labels is None else [self.labels[row] for row in rows.tolist()],
+            labels=None if self.labels is None else self.labels_of(rows),
         )  # fmt: skip
 
     def known(self) -> BoolArray:
@@ -158,6 +162,26 @@ class Examples:
             used, numbers = np.unique(self.ids[known, place], return_inverse=True)
             known[known] = vectors[used].any(1)[numbers.reshape(-1)]
         return known
+
+
+class SomeLabels(Sequence[str]):
+    """The labels of some of the examples, looked up when they are asked for; without any the examples' numbers.
+
+    >>> list(SomeLabels(["a", "b", "c"], np.array([2, 0]))), SomeLabels(None, np.array([2, 0]))[0]
+    (['c', 'a'], 'example 2')
+    """
+
+    def __init__(self, labels: Sequence[str] | None, rows: Int64Array) -> None:
+        self.labels, self.rows = labels, rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, number: Any) -> Any:  # noqa: ANN401 - a number and a label, or a slice and labels
+        if isinstance(number, slice):
+            return SomeLabels(self.labels, self.rows[number])
+        row = int(self.rows[number])
+        return f"example {row}" if self.labels is None else self.labels[row]
 
 
 def _matrix(array: Any) -> Array:  # noqa: ANN401 - what NumPy takes

@@ -22,7 +22,7 @@ import numpy as np
 from composita.functions.examples import Array, Int64Array
 
 ROWS = 512  # examples in a block of rows
-SLICE = 1 << 20  # numbers of a slice of maps: what a processor keeps near
+SLICE = 1 << 21  # numbers of a slice of maps: what a processor keeps near
 OVERHEAD = 30  # what an element of a block costs beside its multiplications, in multiplications
 
 
@@ -126,30 +126,57 @@ class MapOutputs:
     # ------------------------------------------------------------ by maps
 
     def _slices(self, first: int, last: int) -> Iterator[Array]:
-        """Give the maps, some of their outputs at a time: (m, slice x d)."""
-        outputs, inputs = self.parts
-        step = max(SLICE // ((last - first) * inputs.shape[1]), 8)
-        for start in range(0, outputs.shape[1], step):
+        """Give the maps, those with few examples first, some of their outputs at a time: (m, slice x d)."""
+        rows, stacks = _by_size(self.bounds[first : last + 1])
+        outputs, inputs = (part[self.bounds[first] : self.bounds[last]] for part in self.parts)
+        if rows is not None:
+            inputs = inputs[rows]
+        size, width = outputs.shape[1], inputs.shape[1]
+        step = min(max(SLICE // ((last - first) * width), 8), size)
+        held = np.empty((last - first) * step * width, inputs.dtype)  # each slice takes the place of the one before
+        for start in range(0, size, step):
             part = np.ascontiguousarray(outputs[:, start : start + step])
-            maps = np.empty((last - first, part.shape[1], inputs.shape[1]), part.dtype)
-            for place in range(first, last):
-                rows = slice(self.bounds[place], self.bounds[place + 1])
-                np.matmul(part[rows].T, inputs[rows], out=maps[place - first])
+            part = part if rows is None else part[rows]
+            maps = held[: (last - first) * part.shape[1] * width].reshape(last - first, part.shape[1], width)
+            place = end = 0
+            for count, each in stacks:
+                some = slice(end, end + count * each)
+                left = part[some].reshape(count, each, -1).swapaxes(1, 2)
+                np.matmul(left, inputs[some].reshape(count, each, -1), out=maps[place : place + count])
+                place, end = place + count, end + count * each
             yield maps.reshape(last - first, -1)
 
     def _by_maps(self, first: int, last: int) -> Array:
         gram = np.zeros((last - first, last - first))
         for maps in self._slices(first, last):
             gram += maps @ maps.T
-        return gram
+        place = np.argsort(np.argsort(np.diff(self.bounds[first : last + 1]), kind="stable"))
+        return gram[np.ix_(place, place)]
 
     def _combined(self, first: int, last: int, weights: Array) -> Array:
         found = np.zeros(weights.shape[1])
-        across = np.ascontiguousarray(weights.T)
+        order = np.argsort(np.diff(self.bounds[first : last + 1]), kind="stable")
+        across = np.ascontiguousarray(weights[order].T)
         for maps in self._slices(first, last):
             along = across.astype(maps.dtype) @ maps
             found += np.einsum("kn,kn->k", along, along, dtype=np.float64)
         return found
+
+
+def _by_size(bounds: Int64Array) -> tuple[Int64Array | None, list[tuple[int, int]]]:
+    """Order the examples of some maps by how many these have; and count the maps of each size.
+
+    >>> _by_size(np.array([10, 12, 13, 15]))
+    (array([2, 0, 1, 3, 4]), [(1, 1), (2, 2)])
+    >>> _by_size(np.array([10, 12, 14]))
+    (None, [(2, 2)])
+    """
+    lengths = np.diff(bounds)
+    sizes, counts = np.unique(lengths, return_counts=True)
+    stacks = [(count, size) for count, size in zip(counts.tolist(), sizes.tolist(), strict=True)]
+    if (np.diff(lengths) >= 0).all():
+        return None, stacks
+    return np.argsort(np.repeat(lengths, lengths), kind="stable"), stacks
 
 
 def _runs(bounds: Sequence[int] | Int64Array, size: int) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from composita.functions.examples import Array
+from composita.functions.examples import Array, Int64Array
 from composita.store.errors import UsageError
 
 LOWEST, HIGHEST, PER_DECADE = -6, 3, 10
@@ -96,7 +96,7 @@ class Choice:
     pooled
         Whether one penalty was chosen for all.
     grid, curve
-        The penalties tried, and the criterion at each, of a pooled choice or of the only regression.
+        The penalties tried, and the criterion at each, pooled over all regressions.
 
     """
 
@@ -141,10 +141,10 @@ def choose(spectra: Sequence[Spectrum], *, pooled: bool = False, penalty: float 
             grid,
             curve,
         )
-    return _apart(spectra, together)
+    return _apart(spectra, together, grid, curve)
 
 
-def _apart(spectra: Sequence[Spectrum], together: float) -> Choice:
+def _apart(spectra: Sequence[Spectrum], together: float, pooled_grid: Array, pooled_curve: Array) -> Choice:
     """Choose for each regression by its own curve."""
     relative = relative_grid()
     penalties, scores, empties, verdicts = [], [], [], []
@@ -156,15 +156,15 @@ def _apart(spectra: Sequence[Spectrum], together: float) -> Choice:
         with np.errstate(divide="ignore", invalid="ignore"):
             curves = spectrum.members * above / below**2
         nothing = spectrum.members * spectrum.total / max(spectrum.members - int(spectrum.intercept), 1) ** 2
-        for row, (curve, lambdas, without) in enumerate(zip(curves, grid, nothing, strict=True)):
-            verdict = _verdict(curve, float(without)) if usable[row] else "flat"
-            place = _place(curve)
-            flat = verdict == "flat"
-            penalties.append(together if flat else lambdas[place])
-            scores.append(curve[place] if np.isfinite(curve[place]) else without)
-            empties.append(without)
-            verdicts.append(verdict)
-    return Choice(np.array(penalties), np.array(scores), np.array(empties), verdicts, False)
+        names = np.where(usable, _verdicts(curves, nothing), "flat")
+        places = _places(curves)
+        best = curves[np.arange(len(curves)), places]
+        penalties.append(np.where(names == "flat", together, grid[np.arange(len(grid)), places]))
+        scores.append(np.where(np.isfinite(best), best, nothing))
+        empties.append(nothing)
+        verdicts += names.tolist()
+    chosen, gcv, without = map(np.concatenate, (penalties, scores, empties))
+    return Choice(chosen, gcv, without, verdicts, False, pooled_grid, pooled_curve)
 
 
 def _given(spectra: Sequence[Spectrum], penalty: float | Array, count: int) -> Choice:
@@ -207,27 +207,34 @@ def _without(spectra: Sequence[Spectrum]) -> float:
     return members * sum(float(spectrum.total.sum()) for spectrum in spectra) / max(free, 1) ** 2
 
 
+def _places(curves: Array) -> Int64Array:
+    """Give the places of the minima of curves (B, L); of equal ones the larger lambda."""
+    usable = np.where(np.isfinite(curves), curves, np.inf)
+    places: Int64Array = usable.shape[1] - 1 - np.argmin(usable[:, ::-1], axis=1)
+    return places
+
+
 def _place(curve: Array) -> int:
-    """Give the place of the minimum; of equal ones the larger lambda."""
-    usable = np.where(np.isfinite(curve), curve, np.inf)
-    return int(len(usable) - 1 - np.argmin(usable[::-1]))
+    return int(_places(curve[None])[0])
 
 
 def _best(curve: Array) -> float:
     return float(curve[_place(curve)])
 
 
+def _verdicts(curves: Array, without: Array) -> Array:
+    """Say what is to be said of curves (B, L): flat, no signal or interpolates; or nothing."""
+    finite = np.isfinite(curves)
+    least = np.where(finite, curves, np.inf).min(1)
+    most = np.maximum(np.where(finite, curves, -np.inf).max(1), without)
+    flat = ~finite.all(1) | ~(without > 0) | (most <= least * (1 + FLAT))
+    names = np.where(_places(curves) == 0, "interpolates", "")
+    names = np.where(without <= least * (1 + FLAT), "no signal", names)
+    return np.where(flat, "flat", names)
+
+
 def _verdict(curve: Array, without: float) -> str:
-    """Say what is to be said of a curve: flat, no signal or interpolates."""
-    usable = curve[np.isfinite(curve)]
-    if len(usable) < len(curve) or not without > 0:
-        return "flat"
-    least, most = float(usable.min()), max(float(usable.max()), without)
-    if most <= least * (1 + FLAT):
-        return "flat"
-    if without <= least * (1 + FLAT):
-        return "no signal"
-    return "interpolates" if _place(curve) == 0 else ""
+    return str(_verdicts(curve[None], np.array([without]))[0])
 
 
 def summary(choice: Choice) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Prepared:
 
     def labels(self, rows: Int64Array) -> Sequence[str]:
         """Name some of the examples."""
-        return [self.examples.label(row) for row in rows.tolist()]
+        return self.examples.labels_of(rows)
 
 
 def prepare(examples: Examples, *, weighted: bool = False, centre: bool = False) -> Prepared:

@@ -24,7 +24,7 @@ import numpy as np
 from composita.functions.examples import Array, Int64Array
 from composita.functions.penalty import Choice, Spectrum, choose
 
-BLOCK = 1 << 22  # numbers in a stack of matrices
+BLOCK = 1 << 17  # numbers in a stack of matrices: what a processor keeps near
 TINY = 1e-12  # eigenvalues below this part of the largest are rounding errors of 0
 
 
@@ -204,7 +204,7 @@ def _solve(
     rows, mean = _prepared(inputs, members, weights, intercept)
     inverse = 1 / (values + penalties[:, None])  # (B, k)
     if stack.is_dual:
-        found = (stack.vectors * inverse[:, None, :]) @ (stack.vectors.swapaxes(1, 2) @ rows)
+        found = ((stack.vectors * inverse[:, None, :]) @ stack.vectors.swapaxes(1, 2)) @ rows
         levers = (stack.vectors**2 @ (values * inverse)[:, :, None])[..., 0]
     else:
         along = rows @ stack.vectors
