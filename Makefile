@@ -7,7 +7,7 @@ PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constra
 .PHONY: help demo test check docs bench format clean
 
 help:
-	@echo "make demo    set up, make a small corpus and show what composita sees in it"
+	@echo "make demo    set up, and run a whole experiment on a small synthetic corpus: table, report, an explained sentence"
 	@echo "make test    set up, and pass all checks: style, types, tests, documentation"
 	@echo "make bench   measure speed and memory against named alternatives (minutes)"
 	@echo "make docs    build the documentation into docs/_build"
@@ -32,7 +32,9 @@ help:
 	@touch $@
 
 demo: .venv/installed
+	@echo "Running a whole experiment on a small synthetic corpus, into the folder demo"
 	@$(BIN)/python -m composita.demo
+	@echo "The command is $(BIN)/composita; docs/start.md goes the same way step by step."
 
 test: .venv/developing
 	@echo "Style";         $(BIN)/ruff check . && $(BIN)/ruff format --check --quiet .
