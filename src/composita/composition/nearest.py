@@ -82,5 +82,7 @@ def rows_of(space: Space, kind: str) -> IntArray:
     if kind == "words":
         return words
     if kind == "phrases":
-        return np.setdiff1d(np.arange(len(space)), words)
+        others = np.ones(len(space), bool)
+        others[words] = False
+        return np.flatnonzero(others)
     raise UsageError(f"unknown kind {kind!r}: choose words or phrases")

@@ -17,6 +17,7 @@ Lexicon(2 words, 0 functions)
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 KIND, VERSION = "lexicon", 1
 KEPT = 256
+_loading = threading.RLock()
 """How many functions stay in memory once they were asked for."""
 
 ANY = "*"
@@ -313,11 +315,12 @@ class Lexicon:
 
     def _load(self, number: int) -> Function:
         """Read a function, or give it again; the one that was not asked for longest is forgotten."""
-        found = self._kept.pop(number, None) or self._read_function(number)
-        self._kept[number] = found
-        if len(self._kept) > KEPT:
-            self._kept.pop(next(iter(self._kept)), None)
-        return found
+        with _loading:
+            found = self._kept.pop(number, None) or self._read_function(number)
+            self._kept[number] = found
+            if len(self._kept) > KEPT:
+                self._kept.pop(next(iter(self._kept)), None)
+            return found
 
     def _chunk(self, number: int) -> Chunk:
         source = self.chunks[number]

@@ -89,32 +89,36 @@ class Comparison:
         self.rows = [np.empty(0, np.int64) for _ in vectors]
         self.values = [np.empty(0) for _ in vectors]
 
-    def add(self, block: Any, numbers: npt.NDArray[np.int64], n: int) -> None:  # noqa: ANN401 - sparse or dense rows
-        """Compare a block of rows, and keep the best so far."""
-        for place, values in enumerate(self._compare(block)):
+    def add(
+        self,
+        block: Any,  # noqa: ANN401 - sparse or dense rows
+        numbers: npt.NDArray[np.int64],
+        n: int,
+        squared: Float64Array | None = None,
+    ) -> None:
+        """Compare a block of rows, whose squared lengths may be given, and keep the best so far."""
+        for place, values in enumerate(self._compare(block, squared)):
             found = best(values, n)
             rows = np.concatenate([self.rows[place], numbers[found]])
             both = np.concatenate([self.values[place], values[found]])
             kept = best(both, n)
             self.rows[place], self.values[place] = rows[kept], both[kept]
 
-    def _compare(self, block: Any) -> Float64Array:  # noqa: ANN401
+    def _compare(self, block: Any, squared: Float64Array | None) -> Float64Array:  # noqa: ANN401
         """Give the similarities of a block: (vectors, rows)."""
         if self.measure == "lin" or (self.measure == "pearson" and not isinstance(block, np.ndarray)):
             dense = block if isinstance(block, np.ndarray) else block.toarray()
             return table(self.vectors, dense, self.measure)
         if self.measure == "pearson":
-            block = _centred(block.astype(np.float64)).astype(np.float32)
+            block, squared = _centred(block.astype(np.float64)).astype(np.float32), None
         dots = np.asarray((block @ self.vectors.T).T, np.float64)
         if self.measure == "dot":
             return dots
-        if isinstance(block, np.ndarray):
-            squares = np.einsum("ij,ij->i", block, block).astype(np.float64)
-        else:
-            squares = np.asarray(block.multiply(block).sum(axis=1), np.float64).reshape(-1)
+        if squared is None:
+            squared = squares(block)
         if self.measure == "euclidean":
-            return _filled(1 / (1 + np.sqrt(np.clip(self.squares[:, None] + squares - 2 * dots, 0, None))))
-        return _divide(dots, np.sqrt(self.squares[:, None] * squares))
+            return _filled(1 / (1 + np.sqrt(np.clip(self.squares[:, None] + squared - 2 * dots, 0, None))))
+        return _divide(dots, np.sqrt(self.squares[:, None] * squared))
 
     def result(self, n: int) -> list[list[tuple[int, float]]]:
         """Give numbers and similarities of the best rows, for each vector."""
@@ -122,6 +126,13 @@ class Comparison:
             list(zip(rows[:n].tolist(), values[:n].tolist(), strict=True))
             for rows, values in zip(self.rows, self.values, strict=True)
         ]
+
+
+def squares(block: Any) -> Float64Array:  # noqa: ANN401 - sparse or dense rows
+    """Give the squared length of each row."""
+    if isinstance(block, np.ndarray):
+        return np.einsum("ij,ij->i", block, block).astype(np.float64)
+    return np.asarray(block.multiply(block).sum(axis=1), np.float64).reshape(-1)
 
 
 def blocks(size: int, block: int = BLOCK) -> Iterator[tuple[int, int]]:

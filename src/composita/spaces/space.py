@@ -440,15 +440,30 @@ class Space:
         if vectors.shape[1] != self.dimensions:
             raise UsageError(f"expected vectors of {self.dimensions} numbers, got {vectors.shape[1]}")
         compared = similarity.Comparison(vectors, measure)
-        size = len(self) if rows is None else len(rows)
-        for first, last in similarity.blocks(size):
-            numbers = np.arange(first, last) if rows is None else np.asarray(rows)[first:last]
+        chosen = np.arange(len(self)) if rows is None else np.asarray(rows)
+        for first, last in similarity.blocks(len(chosen)):
+            numbers = chosen[first:last]
+            # Rows that follow each other are looked at where they are; others are copied.
+            follow = np.array_equal(numbers, np.arange(numbers[0], numbers[0] + len(numbers)))
+            part = slice(int(numbers[0]), int(numbers[0]) + len(numbers)) if follow else numbers
             if isinstance(self.rows_data, Matrix):
-                block = self.matrix[first:last] if rows is None else self.matrix[numbers]
+                compared.add(self.matrix[part], numbers, n)
             else:
-                block = self.rows_data[first:last] if rows is None else self.rows_data[numbers]
-            compared.add(block, numbers, n)
+                block = self.rows_data[part]
+                compared.add(block, numbers, n, self._squares_of(part, block))
         return compared.result(n)
+
+    @cached_property
+    def _squares(self) -> npt.NDArray[np.float64]:
+        """The squared length of each row, as far as it has been needed; NaN elsewhere."""
+        return np.full(len(self), np.nan)
+
+    def _squares_of(self, part: Any, block: npt.NDArray[Any]) -> npt.NDArray[np.float64]:  # noqa: ANN401
+        found = self._squares[part]
+        if np.isnan(found).any():
+            found = similarity.squares(block)
+            self._squares[part] = found
+        return found
 
 
 def _filled(
