@@ -239,3 +239,10 @@ def test_optional_arguments_are_left_out():
     space = miniature_space()
     found = plan(space, "svo", Selection(min_examples=1, min_nonzero=0))
     assert all((head.ids >= 0).all() for head in found.heads)
+
+
+def test_learning_nothing_is_said(caplog):
+    space = miniature_space()
+    with caplog.at_level("WARNING", logger="composita"):
+        assert len(learn(space, min_examples=10_000).entries) == 0
+    assert "nothing is learned: no word has enough examples, the most that one has is" in caplog.text

@@ -6,6 +6,7 @@ the same plan.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ from composita.store.errors import UsageError
 if TYPE_CHECKING:
     from composita.spaces.items import Phrases
     from composita.spaces.space import Space
+
+logger = logging.getLogger("composita")
 
 Int64Array = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -203,13 +206,21 @@ def _of_heads(space: Space, phrases: Phrases, heads: Collection[str] | None) -> 
 
 
 def check_heads(heads: Collection[str], plans: Sequence[Plan]) -> None:
-    """Say when none of the words asked for gets a function."""
-    if heads and not any(plan.heads for plan in plans):
-        known = {word for plan in plans for word in plan.left_out}
-        first = min(heads)
-        if known:
-            raise UsageError(
-                f"none of the {len(known)} words asked for that have phrases has enough examples: {first!r} has "
-                f"{max(plan.left_out.get(first, 0) for plan in plans)}; lower the minimum of examples or of dimensions"
-            )
-        raise UsageError(f"none of the {len(heads)} words asked for heads a phrase of the space{suggest(first, known)}")
+    """Say when no word gets a function; refuse when words were asked for and none of them does."""
+    if any(plan.heads for plan in plans):
+        return
+    if not heads:
+        most = max((count for plan in plans for count in plan.left_out.values()), default=0)
+        logger.warning(
+            "nothing is learned: no word has enough examples, the most that one has is %d; lower the minimum of "
+            "examples or of dimensions, or count more text", most,
+        )  # fmt: skip
+        return
+    known = {word for plan in plans for word in plan.left_out}
+    first = min(heads)
+    if known:
+        raise UsageError(
+            f"none of the {len(known)} words asked for that have phrases has enough examples: {first!r} has "
+            f"{max(plan.left_out.get(first, 0) for plan in plans)}; lower the minimum of examples or of dimensions"
+        )
+    raise UsageError(f"none of the {len(heads)} words asked for heads a phrase of the space{suggest(first, known)}")
