@@ -73,7 +73,7 @@ BAD = {  # what is wrong: (format, text, line)
     "line too long": ("conllu", LINE.replace(b"\ta\ta\t", b"\t" + b"a" * 10_000_000 + b"\ta\t"), 1),
     "sentence too long": (
         "conllu",
-        b"".join(b"%d\ta\ta\tX\tX\t_\t0\tx\t_\t_\n" % i for i in range(1, 50_001)),
+        b"".join(b"%d\ta\ta\tX\tX\t_\t0\troot\t_\t_\n" % i for i in range(1, 50_001)),
         10_001,
     ),
 }

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -229,10 +229,11 @@ class Scheme:
         return frozenset(lemma.lower() for lemma in self.words.get(word.name.lower(), ()))
 
     @staticmethod
-    def guess(relations: Mapping[str, int]) -> Scheme:
+    def guess(relations: Mapping[str, int], usual: str | None = None) -> Scheme:
         """Give the built-in scheme that knows most of the relations, given how often each occurs.
 
-        Ties (to a per cent) go to UD, ClearNLP, MaltParser, in this order.
+        Ties (to a per cent) go to UD, ClearNLP, MaltParser, in this order; where a ``usual`` scheme is named, it is
+        given unless another one knows more.
 
         >>> Scheme.guess({"oops": 3})
         Traceback (most recent call last):
@@ -243,7 +244,12 @@ class Scheme:
         counts = {relation: count for relation, count in relations.items() if relation != MISSING}
         total = sum(counts.values())
         for name in AUTO:
-            scheme = Scheme.load(name)
+            scheme = _built_in(name)
             unknown[name] = {r: count for r, count in counts.items() if scheme.listed(r) is None}
             coverage[name] = total - sum(unknown[name].values()), total
-        return Scheme.load(best_covered(coverage, unknown, "label scheme", "--labels"))
+        return _built_in(best_covered(coverage, unknown, "label scheme", "--labels", usual))
+
+
+@cache
+def _built_in(name: str) -> Scheme:
+    return Scheme.load(name)

@@ -2,11 +2,13 @@
 
 A path is written from the governor down to the word, one relation a step:
 
-    dobj                            the word is the dobj of its governor agent > pobj                    the word is
-    the pobj of the agent of its governor, which is the marker prep > conj@ > pobj             @ says which word is
-    the marker; otherwise the first of several steps ADV|LOC > PMOD                  either relation [nominal] >
-    NMOD[adjective]     the governor is a nominal, the word an adjective NMOD[verb after]                the word is a
-    verb and stands after its own head OBJ[!verb]                      the word is anything but a verb
+    dobj                       the word is the dobj of its governor
+    agent > pobj               it is the pobj of the agent of its governor; the agent is the marker
+    prep > conj@ > pobj        @ says which word is the marker, otherwise it is the first of several steps
+    ADV|LOC > PMOD             either relation
+    [nominal] > NMOD[adjective]    the governor is a nominal, the word an adjective
+    NMOD[verb after]           the word is a verb and stands after its own head
+    OBJ[!verb]                 the word is anything but a verb
 
 The automaton reads symbols upward from the word, each a relation, a class and a side of the head at once, so
 that a token costs one table lookup a step whatever the number of paths. A path is finite, hence so is every

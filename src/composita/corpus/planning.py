@@ -1,29 +1,34 @@
 """The plan of an encoding: what the sources are, and which pieces of them go into one task.
 
-Sources from one folder with one ending are taken to be of one kind; format, encoding, tagset and label scheme are
-told from the beginnings of a few of them, once, before the work begins.
+Format, encoding, tagset and label scheme are told from the beginning of each source before the work begins. Sources
+from one folder with one ending are most likely of one kind, which is told from a few of them; a source whose own
+beginning shows another is read as that.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from composita.corpus.formats import FORMATS, find_format, guess_format
+from composita.corpus.formats import FORMATS, Format, find_format, guess_format
 from composita.corpus.labels import Scheme
-from composita.corpus.reading import Reader, guess_encoding
+from composita.corpus.reading import guess_encoding
 from composita.corpus.sources import SEGMENT, Source, find_sources, read_sample, segment_starts
 from composita.corpus.tags import Tagset
-from composita.store.errors import InputError, plural
+from composita.store.errors import InputError, UsageError, plural
 
 SAMPLE = 1 << 19
-"""Bytes of a source by which its kind is told."""
+"""Bytes of a source by which the kind of a group is told."""
 
 SAMPLED = 4
-"""How many sources of a group are looked at."""
+"""How many sources of a group tell its kind."""
+
+GLANCE = 1 << 14
+"""Bytes of each source that can show that it is of another kind than its group."""
 
 EXPANSION = 8
 """How many bytes of text a byte of a compressed file is taken to hold, when small files are put together."""
@@ -109,14 +114,15 @@ def make_plan(
     for source in sources:
         if source.size == 0 and source.path != "-":
             raise InputError("the file is empty", source=source.path)
-    schemes: dict[str, Scheme] = {}
-    tagsets: dict[str, Tagset] = {}
+    teller = _Teller(format, labels, tags, encoding)
     kinds: dict[Kind, list[Source]] = {}
     for group in _groups(sources):
-        kind = _kind_of(group, format, labels, tags, encoding, schemes, tagsets)
-        kinds.setdefault(kind, []).extend(group)
+        for source, kind in zip(group, teller.kinds(group), strict=True):
+            kinds.setdefault(kind, []).append(source)
     tasks = [task for number, (kind, members) in enumerate(kinds.items()) for task in _tasks(number, kind, members)]
     counts = tuple(map(len, kinds.values()))
+    schemes = {kind.labels: teller.schemes[kind.labels] for kind in kinds}
+    tagsets = {kind.tags: teller.tagsets[kind.tags] for kind in kinds}
     return Plan(tuple(sources), tuple(kinds), tuple(tasks), schemes, tagsets, counts)
 
 
@@ -131,36 +137,116 @@ def _groups(sources: Iterable[Source]) -> list[list[Source]]:
     return list(groups.values())
 
 
-def _kind_of(
-    group: Sequence[Source], format: str, labels: str, tags: str, encoding: str,  # noqa: A002
-    schemes: dict[str, Scheme], tagsets: dict[str, Tagset],
-) -> Kind:  # fmt: skip
-    """Tell what the sources of a group are, and load their tables."""
-    samples = [
-        (source.path, read_sample(source, SAMPLE)) for source in group[:: max(1, len(group) // SAMPLED)][:SAMPLED]
-    ]
-    path, sample = samples[0]
-    form = guess_format(sample, path) if format == "auto" else find_format(format)
-    if encoding == "auto":
-        found = {guess_encoding(sample, form) for _, sample in samples}
-        encoding = "latin-1" if "latin-1" in found else "utf-8"
-    relations: Counter[str] = Counter()
-    upos: Counter[str] = Counter()
-    xpos: Counter[str] = Counter()
-    for _, sample in samples:
-        reader = Reader(form, encoding)
-        whole = max((match.end() for match in form.boundary.finditer(sample)), default=len(sample))
-        reader.feed(sample[:whole])
-        tokens = reader.tokens()
-        for counter, column in ((relations, tokens.relation), (upos, tokens.upos), (xpos, tokens.xpos)):
-            counter.update(column.strings())
-    if not relations:
+@dataclass(frozen=True)
+class _Look:
+    """What the beginning of a source shows."""
+
+    form: Format
+    encoding: str | None  # None where it can be either
+    relations: Counter[str]
+    upos: Counter[str]
+    xpos: Counter[str]
+
+    @classmethod
+    def at(cls, sample: bytes, form: Format) -> _Look:
+        """Count relations and tags in the lines that have the columns of the format."""
+        rows = [line.rstrip(b"\r").split(b"\t") for line in sample.split(b"\n")]
+        rows = [row for row in rows if form.fewest <= len(row) <= len(form.columns)]
+
+        def count(name: str) -> Counter[str]:
+            place = form.columns.index(name) if name in form.columns else len(form.columns)
+            found = Counter(row[place] for row in rows if place < len(row))
+            return Counter({value.decode("utf-8", "replace"): number for value, number in found.items()})
+
+        encoding = None if form.dirty and sample.isascii() else guess_encoding(sample, form)
+        return cls(form, encoding, count("relation"), count("upos"), count("xpos"))
+
+
+class _Teller:
+    """Tells of what kind sources are; what is asked for overrules what the text shows."""
+
+    def __init__(self, format: str, labels: str, tags: str, encoding: str) -> None:  # noqa: A002
+        self.schemes: dict[str, Scheme] = {}
+        self.tagsets: dict[str, Tagset] = {}
+        self._form = None if format == "auto" else find_format(format)
+        self._encoding = None if encoding == "auto" else encoding
+        self._labels = None if labels == "auto" else self._scheme(Scheme.load(labels))
+        self._tags = None if tags == "auto" else self._tagset(Tagset.load(tags))
+
+    def kinds(self, group: Sequence[Source]) -> list[Kind]:
+        """Tell the kind of each source of a group."""
+        chosen = group[:: max(1, len(group) // SAMPLED)][:SAMPLED]
+        first = self._look(chosen[0], SAMPLE)
+        looks = [first, *(self._look(source, SAMPLE, first.form) for source in chosen[1:])]
+        encodings = {look.encoding for look in looks}
+        usual = Kind(
+            first.form.name,
+            self._encoding or ("latin-1" if "latin-1" in encodings else "utf-8"),
+            self._labels or self._scheme(_of_all(_scheme_of, looks)),
+            self._tags or self._tagset(_of_all(_tagset_of, looks)),
+        )
+        return [usual] if len(group) == 1 else [self._own(source, usual) for source in group]
+
+    def _own(self, source: Source, usual: Kind) -> Kind:
+        """Tell the kind of a source of a group: the usual one, but for what its beginning shows to be different."""
+        look = self._look(source, GLANCE, FORMATS[usual.format])
+        return Kind(
+            look.form.name,
+            self._encoding or look.encoding or usual.encoding,
+            self._labels or self._scheme(Scheme.guess(look.relations, usual.labels)),
+            self._tags or self._tagset(Tagset.guess(look.xpos, look.upos, usual.tags)),
+        )
+
+    def _look(self, source: Source, size: int, usual: Format | None = None) -> _Look:
+        """Look at the beginning of a source; where it is of no known format, as one of the usual format."""
+        sample = read_sample(source, size)
+        form = self._form
+        if form is None:
+            try:
+                form = guess_format(sample, source.path)
+            except InputError:
+                if usual is None:
+                    raise
+                form = usual
+        return _Look.at(sample, form)
+
+    def _scheme(self, scheme: Scheme) -> str:
+        self.schemes[scheme.name] = scheme
+        return scheme.name
+
+    def _tagset(self, tagset: Tagset) -> str:
+        self.tagsets[tagset.name] = tagset
+        return tagset.name
+
+
+T = TypeVar("T", Scheme, Tagset)
+
+
+def _of_all(tell: Callable[[_Look], T], looks: Sequence[_Look]) -> T:
+    """Tell from all looks together, or, where these do not agree, from the first that tells."""
+    merged = _Look(
+        looks[0].form,
+        None,
+        *(sum((getattr(look, name) for look in looks), Counter()) for name in ("relations", "upos", "xpos")),
+    )
+    if not merged.relations:
         # Nothing could be read; which names are noted does not matter, the reader will say what is wrong.
-        relations, upos = Counter({"root": 1}), Counter({"X": 1})
-    scheme = Scheme.guess(relations) if labels == "auto" else Scheme.load(labels)
-    tagset = Tagset.guess(xpos, upos) if tags == "auto" else Tagset.load(tags)
-    schemes[scheme.name], tagsets[tagset.name] = scheme, tagset
-    return Kind(form.name, encoding, scheme.name, tagset.name)
+        merged = replace(merged, relations=Counter({"root": 1}), upos=Counter({"X": 1}))
+    try:
+        return tell(merged)
+    except UsageError:
+        for look in looks:
+            with suppress(UsageError):
+                return tell(look)
+        raise
+
+
+def _scheme_of(look: _Look) -> Scheme:
+    return Scheme.guess(look.relations)
+
+
+def _tagset_of(look: _Look) -> Tagset:
+    return Tagset.guess(look.xpos, look.upos)
 
 
 def _tasks(number: int, kind: Kind, sources: Iterable[Source]) -> Iterable[PlannedTask]:

@@ -79,15 +79,22 @@ def section(table: Mapping[str, Any], key: str, source: str) -> dict[str, Any]:
 
 
 def best_covered(
-    coverage: Mapping[str, tuple[int, int]], unknown: Mapping[str, Mapping[str, int]], what: str, option: str
+    coverage: Mapping[str, tuple[int, int]],
+    unknown: Mapping[str, Mapping[str, int]],
+    what: str,
+    option: str,
+    usual: str | None = None,
 ) -> str:
     """Give the name that covers most; the first of those that agree to a per cent; an error under 90%.
 
-    ``coverage`` is (known, all) occurrences for each name, in the order in which ties are resolved.
+    ``coverage`` is (known, all) occurrences for each name, in the order in which ties are resolved. Where a ``usual``
+    one is named, it wins ties, and stands in place of the error.
     """
     percent = {name: 100 * known // total if total else 0 for name, (known, total) in coverage.items()}
-    best = max(percent, key=percent.__getitem__)  # max gives the first of equals
+    best = max(percent, key=lambda name: (percent[name], name == usual))  # max gives the first of equals
     if percent[best] < 90:
+        if usual is not None:
+            return usual
         strange = sorted(unknown[best].items(), key=lambda item: (-item[1], item[0]))[:10]
         shown = ", ".join(f"{value!r} ({count})" for value, count in strange) or "none at all"
         raise UsageError(

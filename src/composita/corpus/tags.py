@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -169,10 +170,11 @@ class Tagset:
         return np.array([self.lookup(tag) or Class.OTHER for tag in values], np.uint8)
 
     @staticmethod
-    def guess(xpos: Mapping[str, int], upos: Mapping[str, int]) -> Tagset:
+    def guess(xpos: Mapping[str, int], upos: Mapping[str, int], usual: str | None = None) -> Tagset:
         """Choose the built-in tagset that knows most of the tags, by how often each occurs in either column.
 
-        Ties (to a per cent) go to UPOS, Penn, TreeTagger, CLAWS, in this order.
+        Ties (to a per cent) go to UPOS, Penn, TreeTagger, CLAWS, in this order; where a ``usual`` tagset is named, it
+        is chosen unless another one knows more.
 
         >>> Tagset.guess({"VVZ": 2, "NP": 3, "SENT": 1}, {"_": 6}).name
         'treetagger'
@@ -182,10 +184,15 @@ class Tagset:
         """
         coverage, unknown = {}, {}
         for name in AUTO:
-            tagset = Tagset.load(name)
+            tagset = _built_in(name)
             column = upos if tagset.column == "upos" else xpos
             counts = {tag: count for tag, count in column.items() if tag != MISSING}
             unknown[name] = {tag: count for tag, count in counts.items() if tagset.lookup(tag) is None}
             total = sum(counts.values())
             coverage[name] = total - sum(unknown[name].values()), total
-        return Tagset.load(best_covered(coverage, unknown, "tagset", "--tags"))
+        return _built_in(best_covered(coverage, unknown, "tagset", "--tags", usual))
+
+
+@cache
+def _built_in(name: str) -> Tagset:
+    return Tagset.load(name)
