@@ -10,7 +10,7 @@ there are in all: *saw* is ``see-v`` and ``saw-n``, and *the* is hardly ever the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,63 +18,73 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from composita.counting import kernels
-from composita.counting.slices import Lookup
-from composita.store.folder import FileEntry, write_file
-from composita.store.tables import read_table, write_table
+from composita.store.tables import read_table
 
 if TYPE_CHECKING:
     from composita.corpus.columns import Tokens
-    from composita.corpus.corpus import Shard
-    from composita.counting.job import Job
+    from composita.counting.slices import Lookup
 
 ANY = -1
 """Stands for all tokens of a form, in place of the number of a word."""
+MANY = 1 << 20
+"""Rows that are gathered before they are added up."""
 _NOTHING = pa.table(
     {"form": pa.array([], pa.string()), "word": pa.array([], pa.int32()), "count": pa.array([], pa.int64())}
 )
 
 
-def count_forms(job: Job, shard: Shard, tokens: Tokens) -> pa.Table:
-    """Count the forms of each word in some sentences: a table of form, number of the word or `ANY`, and count."""
-    lookup = Lookup.of(tokens, shard, job.vocabulary.tables)
-    argument = lookup.arguments(np.arange(len(tokens), dtype=np.int32))
-    lowered = pc.utf8_lower(tokens.form.values).dictionary_encode()
-    forms, size = len(lowered.dictionary), max(1, len(job.vocabulary.words))
+def count_forms(tokens: Tokens, lookup: Lookup) -> pa.Table:
+    """Count the forms of each word in a shard: a table of form, number of the word or `ANY`, and count.
+
+    Forms that differ in case only have a row each, to be added up with those of other shards.
+    """
+    forms = len(tokens.form.values)
     # Nearly every form is always the same word; what is not is counted by sorting.
-    usual, often = np.full(forms, -1, np.int32), np.zeros(forms, np.int64)
-    rest = np.empty((2, len(tokens) + 1), np.int64)
-    codes = lowered.indices.to_numpy()
-    left = kernels.count_forms(codes, tokens.form.codes, argument, usual, often, *rest)
-    every = np.zeros(forms, np.int64)
-    np.add.at(every, codes, np.bincount(tokens.form.codes, minlength=len(codes)))
+    usual, often, every = np.full(forms, -1, np.int32), np.zeros(forms, np.int64), np.zeros(forms, np.int64)
+    rest = np.empty((2, len(tokens) + 1), np.int32)
+    left = lookup.count_forms(usual, often, every, *rest)
     known, present = np.flatnonzero(often), np.flatnonzero(every)
-    keys, counts = np.unique(rest[0, :left] * size + rest[1, :left], return_counts=True)
+    pairs = rest[0, :left].astype(np.int64) << 32 | rest[1, :left]
+    keys, counts = np.unique(pairs, return_counts=True)
+    words = [usual[known], (keys & 0xFFFFFFFF).astype(np.int32), np.full(len(present), ANY, np.int32)]
     return pa.table({
-        "form": lowered.dictionary.take(pa.array(np.concatenate([known, keys // size, present]))),
-        "word": pa.array(np.concatenate([usual[known], keys % size, np.full(len(present), ANY)]).astype(np.int32)),
+        "form": pc.utf8_lower(tokens.form.values).take(pa.array(np.concatenate([known, keys >> 32, present]))),
+        "word": pa.array(np.concatenate(words)),
         "count": pa.array(np.concatenate([often[known], counts, every[present]])),
     })  # fmt: skip
 
 
-def write_forms(path: Path, parts: Sequence[pa.Table]) -> FileEntry:
-    """Write what the slices of a shard gave."""
-    table = pa.concat_tables([_NOTHING, *parts])
-    with write_file(path) as new:
-        write_table(new.path, {name: table.column(name).combine_chunks() for name in ("form", "word", "count")})
-    return new.entry
-
-
 def merge_forms(paths: Sequence[Path], words: Sequence[str]) -> pa.Table:
-    """Add up what the shards gave, a few at a time, and write the words out."""
-    total = _NOTHING
-    for start in range(0, len(paths), 64):
-        total = _summed([total, *(read_table(path) for path in paths[start : start + 64])], "word")
-    whole = pc.equal(total.column("word"), ANY)
-    found, every = total.filter(pc.invert(whole)), total.filter(whole)
+    """Add up what the shards gave, and write the words out.
+
+    Only forms that were a word somewhere are kept, so that memory is bounded by the vocabulary and not by the text.
+    """
+    found = _summed_up((_rows(path, known=None) for path in paths), "word")
+    distinct = pc.unique(found.column("form"))
+    every = _summed_up((_rows(path, known=distinct) for path in paths), "word")
     labels = pa.array(words, pa.string()).take(found.column("word").combine_chunks())
     table = pa.table({"form": found.column("form"), "label": labels, "count": found.column("count")})
     return _in_order(_with_tokens(table, every.column("form"), every.column("count")))
+
+
+def _rows(path: Path, known: pa.Array | None) -> pa.Table:
+    """Read the rows of words that a shard gave, or of all tokens of the forms that are known."""
+    table = read_table(path)
+    whole = pc.equal(table.column("word"), ANY)
+    if known is None:
+        return table.filter(pc.invert(whole))
+    table = table.filter(whole)
+    return table.filter(pc.is_in(table.column("form"), known))
+
+
+def _summed_up(tables: Iterable[pa.Table], word: str) -> pa.Table:
+    """Add up many tables, some at a time."""
+    total, gathered = _NOTHING, [_NOTHING]
+    for table in tables:
+        gathered.append(table)
+        if sum(map(len, gathered)) > MANY:
+            total, gathered = _summed([total, *gathered], word), [_NOTHING]
+    return _summed([total, *gathered], word)
 
 
 def add_forms(tables: Sequence[pa.Table]) -> pa.Table:

@@ -131,19 +131,28 @@ def list_tokens(starts: Longs, marked: Bools, lengths: Longs, places: Ints) -> N
 
 @bare_kernel
 def count_forms(
-    lowered: Ints, form: Ints, argument: Ints, usual: Ints, often: Longs, other_form: Longs, other_word: Longs
-) -> int:
-    """Count each form as the word that it was first; list what is another word, and return how many these are."""
+    lemma: Ints, row: Ints, form: Ints, form_row: Ints, tag: Ints, class_of: Bytes, argument: npt.NDArray[np.int32],
+    usual: Ints, often: Longs, every: Longs, other_form: Ints, other_word: Ints,
+) -> int:  # fmt: skip
+    """Count the tokens of each form, and each form as the word that it was first.
+
+    What is another word is listed, and how many these are is returned.
+    """
     size = _ZERO
     for t in range(len(form)):
-        if argument[t] >= 0:
-            code = np.uint64(lowered[np.uint64(form[t])])
+        code = np.uint64(form[t])
+        every[code] += 1
+        at = row[np.uint64(lemma[t])]
+        if at < 0:  # hardly ever
+            at = form_row[code]
+        word = argument[np.uint64(at), np.uint64(class_of[np.uint64(tag[t])])]
+        if word >= 0:
             if usual[code] < 0:
-                usual[code] = argument[t]
-            same = usual[code] == argument[t]
+                usual[code] = word
+            same = usual[code] == word
             often[code] += same
-            other_form[size] = code
-            other_word[size] = argument[t]
+            other_form[size] = form[t]
+            other_word[size] = word
             size += np.uint64(not same)
     return np.int64(size)  # type: ignore[return-value]
 

@@ -153,6 +153,15 @@ class Lookup:
         """The words that some tokens are as arguments."""
         return self._look_up(places, self.tables.argument[:, :, None], 0)
 
+    def count_forms(self, *out: npt.NDArray[Any]) -> int:
+        """Count forms into the arrays of `kernels.count_forms`."""
+        return kernels.count_forms(*self._given, self.tables.argument, *out)
+
+    def within(self, first: int, last: int) -> Lookup:
+        """The same for a range of tokens, without copying."""
+        some = slice(first, last)
+        return replace(self, lemma=self.lemma[some], form=self.form[some], tag=self.tag[some])
+
     def _look_up(self, places: Int32Array, table: Int32Array, which: int) -> Int32Array:
         found = np.empty(places.shape, np.int32)
         kernels.look_up(places.reshape(-1), *self._given, table, which, found.reshape(-1))
@@ -169,9 +178,9 @@ def _rows(column: Column, tables: Tables) -> Int32Array:
 # ---------------------------------------------------------------- the work
 
 
-def count_sentences(job: Job, shard: Shard, tokens: Tokens) -> Part:
-    """Count the words and phrases of some sentences of a shard."""
-    lookup = Lookup.of(tokens, shard, job.vocabulary.tables)
+def count_sentences(job: Job, shard: Shard, tokens: Tokens, lookup: Lookup | None = None) -> Part:
+    """Count the words and phrases of some sentences of a shard; of several slices the lookup is made once."""
+    lookup = lookup or Lookup.of(tokens, shard, job.vocabulary.tables)
     numbers = lookup.read(tokens.starts)
     by_sentence, by_dependency = (job.context.kind == kind for kind in ("sentence", "dependency"))
     context = np.empty(0, np.int32) if by_sentence else lookup.contexts(np.arange(len(tokens), dtype=np.int32))

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from composita.counting.forms import count_forms, write_forms
+from composita.counting.forms import count_forms
 from composita.counting.keys import WORD_BITS, unpack, word_keys
 from composita.counting.labels import ABSENT, Names
 from composita.counting.parts import Frame, Summary, fit, merge_parts, read_part, write_part
 from composita.counting.patterns import MOST_ARGUMENTS
-from composita.counting.slices import Part, count_sentences, take_sentences
+from composita.counting.slices import Lookup, Part, count_sentences, take_sentences
 from composita.store.arrays import write_arrays
-from composita.store.folder import FileEntry, write_file
+from composita.store.folder import FileEntry, write_file, write_scratch
 from composita.store.strict_json import dump_json, parse_json
 from composita.store.tables import write_table
 
@@ -44,18 +44,19 @@ def count_shard(job: Job, number: int, shard: Shard) -> list[str]:
     if (names := _read_note(note)) is not None:
         return names
     tokens = shard.load()
-    names, forms = [], []
+    lookup = Lookup.of(tokens, shard, job.vocabulary.tables)
+    names = []
     for first, last in _slices(tokens.starts, job.limits.slice_tokens):
         names.append(f"shard-{number:06d}-{len(names):04d}.safetensors")
-        some = take_sentences(tokens, first, last)
-        write_part(folder / names[-1], count_sentences(job, shard, some))
-        forms.append(count_forms(job, shard, some))
-    written = write_forms(forms_path(folder, number), forms)
-    with write_file(note) as new:
-        new.path.write_bytes(dump_json({
-            "files": [{"name": name, "bytes": (folder / name).stat().st_size} for name in names],
-            "forms": {"name": written.name, "bytes": written.bytes},
-        }))  # fmt: skip
+        here = lookup.within(int(tokens.starts[first]), int(tokens.starts[last]))
+        write_part(folder / names[-1], count_sentences(job, shard, take_sentences(tokens, first, last), here))
+    forms = forms_path(folder, number)
+    with write_scratch(forms) as new:
+        counted = count_forms(tokens, lookup)
+        write_table(new, dict(zip(counted.column_names, counted.columns, strict=True)), lasting=False)
+    sizes = [{"name": path.name, "bytes": path.stat().st_size} for path in (*(folder / n for n in names), forms)]
+    with write_file(note) as noted:
+        noted.path.write_bytes(dump_json({"files": sizes[:-1], "forms": sizes[-1]}))
     return names
 
 

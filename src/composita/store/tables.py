@@ -23,13 +23,17 @@ if TYPE_CHECKING:
     Column: TypeAlias = NDArray[Any] | Sequence[str] | pa.Array
 
 
-def write_table(path: str | os.PathLike[str], columns: Mapping[str, Column]) -> None:
-    """Write columns of one length to a Parquet file, with the same bytes for the same columns and pyarrow."""
+def write_table(path: str | os.PathLike[str], columns: Mapping[str, Column], *, lasting: bool = True) -> None:
+    """Write columns of one length to a Parquet file, with the same bytes for the same columns and pyarrow.
+
+    What lives no longer than the run is not ``lasting``: it is written quickly rather than small.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = pa.table({name: _as_arrow(column) for name, column in columns.items()})
-    pq.write_table(table, os.fspath(path), compression="zstd", write_page_checksum=True)
+    packing: dict[str, Any] = {"compression": "zstd"} if lasting else {"compression": "none", "use_dictionary": False}
+    pq.write_table(table, os.fspath(path), write_page_checksum=True, **packing)
 
 
 def _as_arrow(column: Column) -> pa.Array:
