@@ -131,7 +131,7 @@ class Comparison:
 def squares(block: Any) -> Float64Array:  # noqa: ANN401 - sparse or dense rows
     """Give the squared length of each row."""
     if isinstance(block, np.ndarray):
-        return np.einsum("ij,ij->i", block, block).astype(np.float64)
+        return np.asarray(np.einsum("ij,ij->i", block, block), np.float64)
     return np.asarray(block.multiply(block).sum(axis=1), np.float64).reshape(-1)
 
 

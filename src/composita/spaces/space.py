@@ -459,7 +459,7 @@ class Space:
         return np.full(len(self), np.nan)
 
     def _squares_of(self, part: Any, block: npt.NDArray[Any]) -> npt.NDArray[np.float64]:  # noqa: ANN401
-        found = self._squares[part]
+        found: npt.NDArray[np.float64] = self._squares[part]
         if np.isnan(found).any():
             found = similarity.squares(block)
             self._squares[part] = found
