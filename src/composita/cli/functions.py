@@ -266,10 +266,11 @@ def _said(value: object) -> str:
 
 
 def _print_patterns(found: Description) -> None:
-    heads = ["pattern", "words", "phrases", "per word", "groups per word", "of examples", "too few", "shared"]
+    heads = ["pattern", "words", "phrases", "per word", "groups per word", "of phrases", "too few", "shared"]
     rows = []
     for name, p in found.patterns.items():
-        groups = [f"{p.groups_per_word:,.0f}", f"{p.examples_per_group:.1f}"] if name == "svo" else ["", ""]
+        several = len(p.arguments) > 1
+        groups = [f"{p.groups_per_word:,.0f}", f"{p.examples_per_group:.1f}"] if several else ["", ""]
         left = f"{p.left_out + p.failed:,}"
         rows.append(
             [name, f"{p.words:,}", f"{p.phrases:,}", f"{p.per_word:,.0f}", *groups, left, "yes" if p.shared else "no"]
@@ -292,7 +293,9 @@ def _print_words(found: Description) -> None:
     leans = any(word.strength is not None for word in words)
     rows = [
         [
-            word.word, word.pattern, f"{word.phrases:,}", f"{word.used:,}", "+".join(map(str, word.regressions)),
+            word.word, word.pattern, f"{word.phrases:,}", f"{word.used:,}",
+            f"{word.groups:,}" if len(found.patterns[word.pattern].arguments) > 1 else "",
+            "+".join(map(str, word.regressions)),
             " ".join("-" if p is None else f"{p:.2g}" for p in word.penalties),
             "-" if word.gain is None else f"{word.gain:.3f}", f"{word.effective_rank:.0f}",
             *(["-" if word.strength is None else f"{word.strength:g}"] if leans else []),
@@ -300,10 +303,11 @@ def _print_words(found: Description) -> None:
         ]
         for word in words[:WORDS_SHOWN]
     ]  # fmt: skip
-    heads = ["word", "pattern", "phrases", "used", "regressions", "lambda", "error", "rank"]
+    heads = ["word", "pattern", "phrases", "used", "groups", "regressions", "lambda", "error", "rank"]
     print_table([*heads, *(["leans"] if leans else []), "remarks"], rows)
     if len(words) > WORDS_SHOWN:
-        console().print(f"... and {len(words) - WORDS_SHOWN:,} more; --json shows all", style="italic")
+        _note(f"... and {len(words) - WORDS_SHOWN:,} more; --json shows all")
+    _note("groups: first arguments with at least 3 phrases; error: of GCV, 1 where the arguments tell nothing")
 
 
 def _print_heldout(found: Description) -> None:
@@ -312,13 +316,40 @@ def _print_heldout(found: Description) -> None:
 
     if not found.heldout:
         return
-    rows = [
-        [
-            row["learner"], row["pattern"], row["argument"], f"{row['words']:,}", f"{row['foretold']:,}",
-            f"{row['rank']:.3f}", f"{row['rank_centred']:.3f}", f"{row['cosine']:.3f}", f"{row['centred']:.3f}",
-            f"{row['centroid_cosine']:.3f}",
-        ]
-        for row in sorted(overall(found.heldout), key=lambda row: (row["pattern"], row["argument"], row["rank"]))
-    ]  # fmt: skip
-    heads = ["learner", "pattern", "new", "words", "phrases", "rank", "centred", "cosine", "centred", "of the mean"]
-    print_table(heads, rows, "Held-out phrases: rank of the true one, 0 is best and 0.5 is chance")
+    title = "Held-out phrases, their arguments new: the rank of the true one (0 is best, 0.5 is chance) and the cosine"
+    every, common = found.heldout_overall, overall(found.heldout, common=True)
+    _print_ranks(every, title)
+    _note("rank: among the word's phrases held out together; among all: also among those learned from")
+    _note("centred: when the mean of the phrases learned from is taken from all vectors")
+    if any(row["words"] != same["words"] for row in every for same in common if _same_trial(row, same)):
+        _print_ranks(common, "The same, of the words that all learners could foretell")
+
+
+def _same_trial(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return all(row[name] == other[name] for name in ("learner", "pattern", "argument"))
+
+
+def _print_ranks(rows: Sequence[Mapping[str, Any]], title: str) -> None:
+    """Print the learners by their rank, for each argument that was new, and below them what the mean alone reaches."""
+    cells = []
+    order = sorted(rows, key=lambda row: (row["pattern"], row["argument"], row["rank"]))
+    for number, row in enumerate(order):
+        what = [row["pattern"], row["argument"], f"{row['words']:,}", f"{row['foretold']:,}"]
+        measured = ("rank", "rank_centred", "rank_all", "cosine", "centred")
+        cells.append([row["learner"], *what, *(f"{row[measure]:.3f}" for measure in measured)])
+        last = number + 1 == len(order) or any(order[number + 1][name] != row[name] for name in ("pattern", "argument"))
+        if last:
+            widest = max(
+                (other for other in order if all(other[name] == row[name] for name in ("pattern", "argument"))),
+                key=lambda other: other["words"],
+            )
+            mean = (f"{widest[f'centroid_{measure}']:.3f}" for measure in ("rank", "rank_all", "cosine"))
+            rank, among, cosine = mean
+            what[2:] = [f"{widest['words']:,}", f"{widest['foretold']:,}"]
+            cells.append(["the mean alone", *what, rank, "0.500", among, cosine, "0.000"])
+    heads = ["learner", "pattern", "new", "words", "phrases", "rank", "centred", "among all", "cosine", "centred"]
+    print_table(heads, cells, title)
+
+
+def _note(text: str) -> None:
+    console().print(text, style="italic")

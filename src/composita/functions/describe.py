@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from composita.functions.heldout import HELDOUT
+from composita.functions.heldout import HELDOUT, overall
 from composita.functions.lexicon import ANY, Lexicon
 from composita.store.folder import Folder
 from composita.store.tables import read_table
@@ -27,6 +27,8 @@ class PatternFacts:
 
     Parameters
     ----------
+    arguments
+        What the arguments are called, in the order of application.
     words, phrases, per_word
         How many functions, of how many phrases, and how many phrases on average.
     groups_per_word, examples_per_group
@@ -40,6 +42,7 @@ class PatternFacts:
 
     """
 
+    arguments: tuple[str, ...]
     words: int
     phrases: int
     per_word: float
@@ -61,6 +64,8 @@ class WordFacts:
         Which.
     phrases, used
         How many examples it has, and how many it was learned from.
+    groups
+        How many first arguments it has with at least three phrases.
     regressions
         How many regressions there were for each argument, the first first.
     penalties
@@ -80,6 +85,7 @@ class WordFacts:
     pattern: str
     phrases: int
     used: int
+    groups: int
     regressions: tuple[int, ...]
     penalties: tuple[float | None, ...]
     gain: float | None
@@ -90,7 +96,7 @@ class WordFacts:
 
 @dataclass(frozen=True)
 class Description:
-    """All that ``composita info`` says of a lexicon."""
+    """All that ``composita info`` says of a lexicon; of held-out phrases for each word, and averaged over words."""
 
     path: str
     bytes: int
@@ -106,6 +112,7 @@ class Description:
     patterns: Mapping[str, PatternFacts]
     functions_by_word: Sequence[WordFacts]
     heldout: Sequence[Mapping[str, Any]]
+    heldout_overall: Sequence[Mapping[str, Any]]
     fingerprint: str
 
 
@@ -118,13 +125,14 @@ def describe(path: str | Path) -> Description:
         name: _pattern_facts(name, [r for r in reports if r["pattern"] == name], lexicon, folder.meta)
         for name in said.get("patterns", {})
     }
-    heldout = [name for name in folder.files if name.startswith(HELDOUT.partition(".")[0])]
+    kept = any(name.startswith(HELDOUT.partition(".")[0]) for name in folder.files)
+    heldout = read_table(folder.file(HELDOUT)).to_pylist() if kept else []
     return Description(
         str(path), sum(entry.bytes for entry in folder.files.values()), len(lexicon.words), lexicon.dimensions,
         len(lexicon), lexicon.normalise, said.get("learner", {}), said.get("selection", {}), said.get("lean", "none"),
         dict(lexicon.origin), 0 if lexicon.forms is None else len(lexicon.forms), patterns,
         tuple(map(_word_facts, reports)),
-        read_table(folder.file(HELDOUT)).to_pylist() if heldout else [], lexicon.fingerprint,
+        heldout, overall(heldout), lexicon.fingerprint,
     )  # fmt: skip
 
 
@@ -135,7 +143,7 @@ def _pattern_facts(
     groups = sum(r.get("groups_of_three", 0) for r in reports)
     phrases = sum(r["phrases"] for r in reports)
     return PatternFacts(
-        len(reports), phrases, phrases / words, groups / words,
+        tuple(lexicon.parameters["patterns"][name]), len(reports), phrases, phrases / words, groups / words,
         sum(r.get("examples_in_groups_of_three", 0) for r in reports) / max(1, groups),
         len(lexicon.parameters.get("left_out", {}).get(name, {})),
         sum(key.partition(" ")[0] == name for key in meta.get("failed", {})),
@@ -158,6 +166,7 @@ def _word_facts(report: Mapping[str, Any]) -> WordFacts:
     )
     return WordFacts(
         report["word"], report["pattern"], report["phrases"], training["used"],
+        report.get("groups_of_three", 0),
         tuple(level["regressions"] for level in levels), penalties, gain, report["effective_rank"],
         report.get("leaning", {}).get("strength"), verdicts,
     )  # fmt: skip

@@ -5,26 +5,28 @@ nowhere in what is learned from: the question is what the word does with an argu
 foretold is compared with the attested phrases of the word that were held out together: the *rank* of the true one is
 the share of the others that are nearer to what was foretold, so 0 is perfect and 0.5 is chance. Phrases that were
 learned from are no fair competitors: whatever resembles their mean resembles them more than it does a new one, so that
-foretelling the mean alone would come out worse than chance. (That is ``rank_all``, among all phrases.)
+foretelling the mean alone comes out worse than chance. Among all phrases of the word it is ``rank_all``.
 
 Phrases near the mean of a word's phrases are near to whatever is foretold; ``rank_centred`` compares what is left when
 that mean is taken from all vectors. Cosines are given beside the ranks; across spaces only ranks can be compared.
 
-The baseline foretells the mean of the phrases learned from, whatever the arguments: its rank is 0.5.
+The baseline foretells the mean of the phrases learned from, whatever the arguments: its rank is 0.5, and its rank among
+all phrases, ``centroid_rank_all``, is what a learner's ``rank_all`` is to be held against.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from composita.functions.examples import Examples
-from composita.functions.lexicon import unit_rows
+from composita.functions.lexicon import ANY, unit_rows
 from composita.store.engine import Engine, Task, run_tasks
 from composita.store.errors import TooFewError, UsageError
 from composita.store.folder import open_writer
@@ -33,7 +35,7 @@ from composita.store.tables import write_table
 
 if TYPE_CHECKING:
     from composita.functions.learners import Learner
-    from composita.functions.lexicon import Lexicon
+    from composita.functions.lexicon import Entry, Lexicon
 
     LearnerOf: TypeAlias = Callable[[Lexicon, str, str], Learner]
 
@@ -43,7 +45,9 @@ HELDOUT = "heldout.parquet"
 """The table in the folder of a lexicon that says how well held-out phrases were foretold."""
 LEAST = 4
 """Fewer distinct arguments than this cannot be divided."""
-MEASURES = ("rank", "rank_centred", "rank_all", "cosine", "centred", "centroid_rank", "centroid_cosine")
+MEASURES = (
+    "rank", "rank_centred", "rank_all", "cosine", "centred", "centroid_rank", "centroid_rank_all", "centroid_cosine",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Prediction:
         The same as the first among all phrases of the word, also those learned from.
     cosine, centred
         The mean cosine with the true phrase; and when that mean is taken from both.
-    centroid_rank, centroid_cosine
+    centroid_rank, centroid_rank_all, centroid_cosine
         What foretelling that mean itself reaches.
 
     """
@@ -81,6 +85,7 @@ class Prediction:
     cosine: float
     centred: float
     centroid_rank: float
+    centroid_rank_all: float
     centroid_cosine: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -145,13 +150,13 @@ def apply_ids(function: Any, examples: Examples, rows: Array) -> Array:  # noqa:
 def measures(made: Array, mean: Array, outputs: Array, truth: Array, tested: Array) -> dict[str, Array]:
     """Compare what was foretold with the truth: for each measure one number a phrase."""
     near = unit_rows(made) @ truth.T  # (B, N)
-    central = np.broadcast_to(unit_rows(mean[None]) @ truth.T, near.shape)[:, tested]
+    central = np.broadcast_to(unit_rows(mean[None]) @ truth.T, near.shape)
     centred = unit_rows(made - mean) @ unit_rows(np.asarray(outputs[tested], np.float64) - mean).T  # (B, B)
     own = np.arange(len(tested))
     return {
         "rank": ranks(near[:, tested], own), "rank_centred": ranks(centred, own), "rank_all": ranks(near, tested),
-        "cosine": near[own, tested], "centred": centred[own, own], "centroid_rank": ranks(central, own),
-        "centroid_cosine": central[own, own],
+        "cosine": near[own, tested], "centred": centred[own, own], "centroid_rank": ranks(central[:, tested], own),
+        "centroid_rank_all": ranks(central, tested), "centroid_cosine": central[own, tested],
     }  # fmt: skip
 
 
@@ -201,38 +206,94 @@ def cross_validate(
     """
     if count < 2:
         raise UsageError(f"expected at least 2 folds, got {count}")
-    tasks = []
-    for entry in lexicon.entries:
-        if (words is None or entry.word in words) and (patterns is None or entry.pattern in patterns):
-            size = entry.last - entry.first
-            for place in range(entry.arity):
-                for name, learner in learners.items():
-                    about = (lexicon, entry.word, entry.pattern, place, name, learner, count, seed)
-                    key = f"{name} {entry.pattern} {entry.word}, {place + 1}"
-                    tasks.append(Task(key, _predict_word, about, float(size)))
+    some = [
+        entry
+        for entry in lexicon.entries
+        if entry.word != ANY
+        and (words is None or entry.word in words)
+        and (patterns is None or entry.pattern in patterns)
+    ]
+    source = _Source(lexicon if lexicon.path is None else None, str(lexicon.path), lexicon.fingerprint)
+    tasks = [
+        Task(
+            f"{trials[0].pattern} {trials[0].word}", _predict_words, (source, dict(learners), trials, count, seed),
+            float(sum(trial.size for trial in trials)),
+        )
+        for trials in _chunks(some, list(learners), lexicon.dimensions, count)
+    ]  # fmt: skip
     run = run_tasks(
         tasks, engine=engine or Engine(), progress=progress, stage="foretelling", unit="examples", cancel=cancel
     )  # fmt: skip
-    order = {task.key: number for number, task in enumerate(tasks)}
-    found = {order[task.key]: made for task, made in run if made is not None}
-    return [found[number] for number in sorted(found)]
+    found = {task.arguments[2][0].number: made for task, made in run}
+    return [made for number in sorted(found) for made in found[number] if made is not None]
 
 
-def _predict_word(
-    lexicon: Lexicon,
-    word: str,
-    pattern: str,
-    argument: int,
-    name: str,
-    learner: Learner | LearnerOf,
-    count: int,
-    seed: int,
-) -> Prediction | None:
-    examples = lexicon.examples(word, pattern)
-    made = learner(lexicon, word, pattern) if callable(learner) else learner
-    return predict(
-        examples, made, argument=argument, count=count, seed=seed, word=word, pattern=pattern, name=name
-    )  # fmt: skip
+class _Trial(NamedTuple):
+    """Phrases of one word that one learner foretells, one argument being new."""
+
+    number: int
+    word: str
+    pattern: str
+    argument: int
+    learner: str
+    size: int
+
+
+class _Source(NamedTuple):
+    """A lexicon for tasks: one that is in memory itself, else where it lies."""
+
+    lexicon: Lexicon | None
+    path: str
+    fingerprint: str
+
+    def open(self) -> Lexicon:
+        return _opened(self.path, self.fingerprint) if self.lexicon is None else self.lexicon
+
+
+@lru_cache(maxsize=1)
+def _opened(path: str, fingerprint: str) -> Lexicon:
+    """Open a lexicon once in each process; its fingerprint tells it from another that was there before."""
+    from composita.functions.lexicon import Lexicon
+
+    return Lexicon.open(path)
+
+
+def _chunks(
+    entries: Sequence[Entry], learners: Sequence[str], dimensions: int, folds: int
+) -> Iterator[tuple[_Trial, ...]]:
+    """Divide the trials into tasks of about a second, by the data alone."""
+    from composita.functions.learn import CHUNK_SECONDS, RATE, cost
+
+    chunk: list[_Trial] = []
+    seconds, number = 0.0, 0
+    for entry in entries:
+        size = entry.last - entry.first
+        for place in range(entry.arity):
+            for name in learners:
+                chunk.append(_Trial(number, entry.word, entry.pattern, place, name, size))
+                number, seconds = number + 1, seconds + folds * cost(size, dimensions) / RATE
+                if seconds >= CHUNK_SECONDS:
+                    yield tuple(chunk)
+                    chunk, seconds = [], 0.0
+    if chunk:
+        yield tuple(chunk)
+
+
+def _predict_words(
+    source: _Source, learners: Mapping[str, Learner | LearnerOf], trials: Sequence[_Trial], count: int, seed: int
+) -> list[Prediction | None]:
+    lexicon, found = source.open(), []
+    for trial in trials:
+        learner = learners[trial.learner]
+        made = learner(lexicon, trial.word, trial.pattern) if callable(learner) else learner
+        examples = lexicon.examples(trial.word, trial.pattern)
+        found.append(
+            predict(
+                examples, made, argument=trial.argument, count=count, seed=seed, word=trial.word,
+                pattern=trial.pattern, name=trial.learner,
+            )
+        )  # fmt: skip
+    return found
 
 
 def keep(path: str | Path, predictions: Sequence[Prediction]) -> None:
@@ -252,13 +313,22 @@ def keep(path: str | Path, predictions: Sequence[Prediction]) -> None:
         writer.sweep()
 
 
-def overall(predictions: Sequence[Prediction | Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Average over words, each word counting once: a row for each learner, pattern and argument that was new."""
+def overall(predictions: Sequence[Prediction | Mapping[str, Any]], *, common: bool = False) -> list[dict[str, Any]]:
+    """Average over words, each word counting once: a row for each learner, pattern and argument that was new.
+
+    With ``common`` only over the words that all these learners could foretell.
+    """
+    rows = [made.to_dict() if isinstance(made, Prediction) else made for made in predictions]
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
-    for made in predictions:
-        row = made.to_dict() if isinstance(made, Prediction) else made
+    for row in rows:
         groups.setdefault((row["learner"], row["pattern"], row["argument"]), []).append(row)
-    return [dict(_averaged(key, some)) for key, some in groups.items()]
+    if common:
+        shared: dict[tuple[str, str], set[str]] = {}
+        for (_, *what), some in groups.items():
+            known = {row["word"] for row in some}
+            shared[what[0], what[1]] = shared.get((what[0], what[1]), known) & known
+        groups = {key: [row for row in some if row["word"] in shared[key[1:]]] for key, some in groups.items()}
+    return [dict(_averaged(key, some)) for key, some in groups.items() if some]
 
 
 def _averaged(key: tuple[str, str, str], some: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
