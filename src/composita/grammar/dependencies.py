@@ -20,7 +20,8 @@ Derivation('Angry dogs often chase cats': chase-v(cat-n)(angry-a(dog-n)))
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,8 +29,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from composita.corpus.columns import Token, Tokens, words
-from composita.corpus.corpus import Shard
+from composita.corpus.columns import STRING_COLUMNS, Column, Token, Tokens, words
+from composita.corpus.corpus import Corpus, Shard
 from composita.corpus.labels import Role, Scheme
 from composita.corpus.reading import read_tokens
 from composita.corpus.tags import LETTERS, Tagset
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from composita.grammar.grammar import Grammar
 
 PATTERNS = "sv,svo,svoo,svpo,an"
+BLOCK = 10_000
+"""So many sentences are worked on at a time."""
 N, S = Basic("N"), Basic("S")
 
 
@@ -77,8 +80,8 @@ class Found:
 def derive(
     tokens: Tokens,
     *,
-    labels: str = "ud",
-    tags: str = "upos",
+    labels: str | Scheme = "auto",
+    tags: str | Tagset = "auto",
     patterns: str = PATTERNS,
     grammar: Grammar | None = None,
 ) -> list[Found]:
@@ -89,7 +92,7 @@ def derive(
     tokens
         Parsed sentences.
     labels, tags
-        The scheme of their labels and the tagset, as in `Corpus.build`.
+        The scheme of their labels and the tagset, as in `Corpus.build`; ``auto`` tells them from the sentences.
     patterns
         The patterns of counting, as in `count`. Of those that fit a verb the one with most arguments is taken.
     grammar
@@ -100,13 +103,54 @@ def derive(
         from composita.grammar.grammar import Grammar
 
         grammar = Grammar.load("english")
-    text = _Text.read(tokens, Scheme.load(labels), Tagset.load(tags), load_patterns(patterns))
-    return [_Sentence(text, number, list(rows), grammar).found() for number, rows in enumerate(tokens)]
+    if not len(tokens):
+        return []
+    scheme, tagset, wanted = _scheme_of(tokens, labels), _tagset_of(tokens, tags), load_patterns(patterns)
+    found: list[Found] = []
+    for block in _blocks(tokens):
+        text = _Text.read(block, scheme, tagset, wanted)
+        found += [_Sentence(text, number, list(rows), grammar).found() for number, rows in enumerate(block)]
+    return found
 
 
 def derive_file(path: str | Path, **options: Any) -> list[Found]:  # noqa: ANN401 - those of `derive`
     """Give the derivation of each sentence of a parsed text; the options are those of `derive`."""
     return derive(read_tokens(path), **options)
+
+
+def derive_corpus(corpus: Corpus, **options: Any) -> Iterator[Found]:  # noqa: ANN401 - those of `derive`
+    """Go through an encoded corpus, a block at a time; labels and tags are those of its shards."""
+    for shard in corpus.shards():
+        for block in _blocks(shard.load()):
+            yield from derive(block, labels=shard.scheme, tags=shard.tagset, **options)
+
+
+def _scheme_of(tokens: Tokens, labels: str | Scheme) -> Scheme:
+    if isinstance(labels, Scheme):
+        return labels
+    return Scheme.guess(Counter(tokens.relation.strings())) if labels == "auto" else Scheme.load(labels)
+
+
+def _tagset_of(tokens: Tokens, tags: str | Tagset) -> Tagset:
+    if isinstance(tags, Tagset):
+        return tags
+    if tags != "auto":
+        return Tagset.load(tags)
+    return Tagset.guess(Counter(tokens.xpos.strings()), Counter(tokens.upos.strings()))
+
+
+def _blocks(tokens: Tokens) -> Iterator[Tokens]:
+    """Divide sentences into blocks, each with the strings that it needs, so that memory stays small."""
+    for begin in range(0, tokens.sentences, BLOCK):
+        starts = tokens.starts[begin : begin + BLOCK + 1]
+        part = slice(int(starts[0]), int(starts[-1]))
+        columns = {name: _needed(getattr(tokens, name), part) for name in STRING_COLUMNS}
+        yield Tokens(starts - starts[0], tokens.head[part], **columns)
+
+
+def _needed(column: Column, part: slice) -> Column:
+    known, codes = np.unique(column.codes[part], return_inverse=True)
+    return Column(codes.reshape(-1).astype(np.int32), column.values.take(known))
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ S
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -74,6 +74,13 @@ class Tree:
             yield self
         for part in self.parts:
             yield from part.leaves()
+
+    def compact(self) -> Tree:
+        """Leave out categories that are made of one other category alone: NP, NC, NB, N becomes NP, N."""
+        tree = self
+        while len(tree.parts) == 1 and tree.parts[0].parts and tree.parts[0].parts[0].parts:
+            tree = replace(tree, parts=tree.parts[0].parts)
+        return replace(tree, parts=tuple(part.compact() for part in tree.parts))
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,9 +140,9 @@ class Derivation:
 
     # ------------------------------------------------------------ ways to write it
 
-    def tree(self, *, types: bool = False) -> str:
-        """Draw the tree with letters, with types if wanted."""
-        return "\n".join(_draw(self.root, "", types=types))
+    def tree(self, *, types: bool = False, compact: bool = False) -> str:
+        """Draw the tree with letters, with types if wanted, and if wanted without what is made of one part alone."""
+        return "\n".join(_draw(self.root.compact() if compact else self.root, "", types=types))
 
     def contraction(self, dimensions: Mapping[str, int] | None = None) -> str:
         """Write the meaning as contractions of tensors, and below, with dimensions, the shape of each tensor."""
@@ -164,11 +171,11 @@ class Derivation:
             raise UsageError("a sentence of so many words has more indices than einsum has letters")
         return f"{','.join(axes for axes, _ in operands)}->{out}", tuple(word for _, word in operands)
 
-    def svg(self) -> str:
-        """Draw the tree, with types, as an SVG picture."""
+    def svg(self, *, compact: bool = True) -> str:
+        """Draw the tree, with types, as an SVG picture; without what is made of one part alone, unless wanted."""
         from composita.grammar.draw import draw
 
-        return draw(self)
+        return draw(self, self.root.compact() if compact else self.root)
 
     def _repr_svg_(self) -> str:
         return self.svg()

@@ -35,9 +35,9 @@ class _Placed:
             yield from part
 
 
-def draw(derivation: Derivation) -> str:
+def draw(derivation: Derivation, root: Tree) -> str:
     """Draw a derivation: categories, below them types, and at the foot the words with what they are."""
-    placed, width = _place(derivation.root, 0, float(MARGIN))
+    placed, width = _place(root, 0, float(MARGIN))
     deepest = max(part.depth for part in placed)
     height = MARGIN + deepest * LEVEL + 52 + 24
     lines, texts = [], []

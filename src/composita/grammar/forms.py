@@ -12,12 +12,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from composita.counting.words import split_label
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßàâçéèêëîïôûñåøæ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,21 @@ class Forms:
         Words that are also known by their lemmas, as the words of a lexicon are, if no form of the table is theirs.
     least
         Readings with a smaller share in their form are taken for mistakes of the tagger and left out.
+    names
+        Which labels are proper names, so that *queens* is not Queens where it is written with a small letter.
 
     """
 
-    def __init__(self, table: Any = None, labels: Iterable[str] = (), *, least: float = 0.01) -> None:  # noqa: ANN401 - pyarrow has no types
+    def __init__(
+        self,
+        table: Any = None,  # noqa: ANN401 - pyarrow has no types
+        labels: Iterable[str] = (),
+        *,
+        least: float = 0.01,
+        names: Collection[str] = (),
+    ) -> None:
         self._least = least
+        self.names = frozenset(names)
         self._table = table
         self._labels = tuple(labels)
 
@@ -103,6 +115,27 @@ class Forms:
         return [Reading(label, n, n / total) for label, n in ordered if n >= self._least * total]
 
     def suggest(self, form: str) -> list[str]:
-        """Give forms that are like an unknown one: those with few other letters, of a length like its own."""
+        """Give forms that are like an unknown one: a slip of the pen away, the frequent first, or else similar."""
+        counts = {near: sum(n for _, n in self._found[near]) for near in _slips(form) if near in self._found}
+        if counts:
+            return sorted(counts, key=lambda near: (-counts[near], near))[:3]
         near = [known for known in self._found if abs(len(known) - len(form)) < 3 and known[:1] == form[:1]]
         return difflib.get_close_matches(form, near, n=3, cutoff=0.75)
+
+
+def _slips(form: str) -> Iterator[str]:
+    """Give what a form may be if one letter is missing, too many, wrong, or exchanged with the next.
+
+    >>> {"dogs", "gos", "adgos", "dgos"} <= set(_slips("dgos"))
+    True
+    """
+    for place in range(len(form) + 1):
+        before, after = form[:place], form[place:]
+        if after:
+            yield before + after[1:]
+        if len(after) > 1:
+            yield before + after[1] + after[0] + after[2:]
+        for letter in LETTERS:
+            yield before + letter + after
+            if after:
+                yield before + letter + after[1:]

@@ -243,15 +243,16 @@ class Grammar:
             How many derivations to give at most.
         known
             Whether there is a vector or function for a word of some type, such as ``live_in-v : N -> N -> S``.
-            Derivations with fewer unknown words come first.
+            Derivations with fewer unknown words come first, but for those a hundred times less likely than the best.
 
         """
-        words = parsing.split_words(sentence) if isinstance(sentence, str) else [word.lower() for word in sentence]
+        written = parsing.split_words(sentence) if isinstance(sentence, str) else list(sentence)
+        words = [word.lower() for word in written]
         wanted = self.start if start is None else starts([start], list(self.typing.categories))
         if most < 1:
             raise UsageError(f"expected at least 1 derivation, got most={most}")
         try:
-            found = parsing.parse(self._compiled, words, Forms.of(forms), wanted, most)
+            found = parsing.parse(self._compiled, written, Forms.of(forms), wanted, most)
             write = _Writer(self, words)
             derivations = [
                 Derivation(tuple(words), write.tree(made), exp(-made.cost.words / parsing.SCALE))
@@ -262,7 +263,13 @@ class Grammar:
         if known is None:
             return derivations
         sure = {word: known(word) for d in derivations for word in d.constants if word.is_word}
-        return sorted(derivations, key=lambda d: sum(not sure[word] for word in set(d.constants) if word.is_word))
+        best = max(d.likelihood for d in derivations)
+
+        def doubt(derivation: Derivation) -> tuple[bool, int]:
+            far_fetched = derivation.likelihood * parsing.RARELY < best
+            return far_fetched, sum(not sure[word] for word in set(derivation.constants) if word.is_word)
+
+        return sorted(derivations, key=doubt)
 
 
 class _Writer:

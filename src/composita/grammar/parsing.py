@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from composita.grammar.forms import Forms, Reading
@@ -25,7 +26,9 @@ MOST_ITEMS = 300_000
 MOST_DERIVATIONS = 100
 SHOWN = 8
 RARELY = 100
-"""So much less likely are words of the grammar as words of a lexicon: *that* as an adverb."""
+"""So much less likely are words of the grammar as words of a lexicon, and names in small letters."""
+
+CLASSES = {"n": "noun", "v": "verb", "a": "adjective", "r": "adverb", "p": "pronoun"}
 
 _TOKEN = re.compile(r"\w+(?:['.&-]\w+)*|[^\w\s]")
 SCALE = 1_000_000
@@ -67,12 +70,12 @@ class Parse(NamedTuple):
 
 
 def split_words(sentence: str) -> list[str]:
-    """Split a sentence into lower-cased words and signs; full stops and exclamation marks at the end are dropped.
+    """Split a sentence into words and signs; full stops and exclamation marks at the end are dropped.
 
-    >>> split_words("Angry dogs chase furry cats.")
-    ['angry', 'dogs', 'chase', 'furry', 'cats']
+    >>> split_words("Angry dogs chase Tom.")
+    ['Angry', 'dogs', 'chase', 'Tom']
     """
-    text = unicodedata.normalize("NFC", sentence).replace("’", "'").lower()
+    text = unicodedata.normalize("NFC", sentence).replace("’", "'")
     found = _TOKEN.findall(text)
     while found and found[-1] in ".!":
         found.pop()
@@ -94,6 +97,7 @@ class Compiled:
 
     def __init__(self, rules: Sequence[Rule], refusals: Sequence[Refusal]) -> None:
         self.rules, self.refusals = tuple(rules), tuple(refusals)
+        self.constructions = tuple(refusal for refusal in refusals if refusal.rule is not None)
         self.made_by: dict[str, list[int]] = {}
         for number, rule in enumerate(self.rules):
             self.made_by.setdefault(rule.left, []).append(number)
@@ -103,6 +107,11 @@ class Compiled:
         self.begins = self._beginnings()
         self.rule_begins = [self.begins_of(rule.right[0]) for rule in self.rules]
         self.level = self._levels()
+
+    @cached_property
+    def wider(self) -> Compiled:
+        """The grammar with the constructions that it refuses as further rules, so that they can be named."""
+        return Compiled([*self.rules, *(refusal.rule for refusal in self.constructions if refusal.rule)], ())
 
     def begins_of(self, symbol: Symbol) -> int:
         """The terminals with which a symbol can begin, as bits."""
@@ -137,21 +146,22 @@ class Compiled:
                 break
         return level
 
-    def read(self, words: Sequence[str], forms: Forms) -> list[_Token]:
-        """Look up every word, or say which are refused or unknown."""
+    def read(self, written: Sequence[str], forms: Forms) -> list[_Token]:
+        """Look up every word; one that is unknown can be no terminal. Say which words are refused."""
+        words = [word.lower() for word in written]
         for place, word in enumerate(words):
             for refusal in self.refusals:
                 if refusal.covers(word):
                     raise UsageError(f"{shorten(words)!r}, word {place + 1}: {word!r} is refused: {refusal.reason}")
-        tokens = [self._token(place, word, forms) for place, word in enumerate(words)]
-        if unknown := [token for token in tokens if not token.bits]:
-            raise UsageError(f"{shorten(words)!r}: {'; '.join(self._unknown(t, forms) for t in unknown[:5])}")
-        return tokens
+        return [self._token(n, word, forms, small=written[n] == word) for n, word in enumerate(words)]
 
-    def _token(self, place: int, word: str, forms: Forms) -> _Token:
+    def _token(self, place: int, word: str, forms: Forms, *, small: bool) -> _Token:
         readings = forms.find(word) if self.classes else []
-        if Word(word) in self.bit:  # a word of the grammar itself is hardly ever one of a lexicon as well
-            readings = [Reading(r.label, r.count, r.share / RARELY) for r in readings]
+        own = Word(word) in self.bit  # a word of the grammar itself is hardly ever one of a lexicon as well
+        rare = [own or (small and reading.label in forms.names) for reading in readings]
+        readings = [
+            replace(r, share=r.share / RARELY) if seldom else r for r, seldom in zip(readings, rare, strict=True)
+        ]
         admitted = {
             symbol: fitting
             for symbol in self.classes
@@ -162,7 +172,8 @@ class Compiled:
             bits |= self.bit[symbol]
         return _Token(place, word, bits, admitted)
 
-    def _unknown(self, token: _Token, forms: Forms) -> str:
+    def unknown(self, token: _Token, forms: Forms) -> str:
+        """Say why a word can be no terminal."""
         where = f"word {token.place + 1}"
         if readings := forms.find(token.form):
             labels = " or ".join(reading.label for reading in readings[:3])
@@ -277,7 +288,7 @@ class _Chart:
         return max(place for place, ways in enumerate(self.ways) if ways or place == 0)
 
     def expected(self, place: int) -> list[str]:
-        """What could have come at a place: categories of words, and words."""
+        """What could have come at a place: words of a lexicon, with their categories, and words of the grammar."""
         bits = 0
         waiting = [
             self.grammar.rules[n].right[r] for n, r, _ in self.ways[place] if r < len(self.grammar.rules[n].right)
@@ -285,14 +296,19 @@ class _Chart:
         symbols: list[Symbol] = [*waiting] if place else [Category(name) for name in self.start]
         for symbol in symbols:
             bits |= self.grammar.begins_of(symbol)
-        names: dict[str, None] = {}
+        classes: dict[str, dict[str, None]] = {}
         for rule in self.grammar.rules:
-            if rule.is_lexical and self.grammar.bit[rule.right[0]] & bits:
-                names[rule.left] = None
-        for symbol, bit in self.grammar.bit.items():
-            if bit & bits and isinstance(symbol, Word):
-                names[str(symbol)] = None
-        return list(names)
+            first = rule.right[0]
+            if isinstance(first, WordClass) and self.grammar.bit[first] & bits:
+                classes.setdefault(_class_name(first), {})[rule.left.partition("[")[0]] = None
+        words = [str(symbol) for symbol, bit in self.grammar.bit.items() if bit & bits and isinstance(symbol, Word)]
+        return [*(f"{name} ({' '.join(categories)})" for name, categories in classes.items()), *words]
+
+
+def _class_name(symbol: WordClass) -> str:
+    """Name a class of words: *a noun or pronoun*."""
+    names = " or ".join(CLASSES[letter] for letter in symbol.letters if letter in CLASSES)
+    return f"{'an' if names[:1] in 'aeiou' else 'a'} {names}"
 
 
 # ---------------------------------------------------------------- derivations
@@ -373,23 +389,76 @@ class _Forest:
 
 
 def parse(
-    grammar: Compiled, words: Sequence[str], forms: Forms, start: Sequence[str], most: int = MOST_DERIVATIONS
+    grammar: Compiled, written: Sequence[str], forms: Forms, start: Sequence[str], most: int = MOST_DERIVATIONS
 ) -> Parse:
     """Find the cheapest derivations of some words, of the first of the categories that has any.
 
     A sentence without a derivation is an error that says how far it was understood.
     """
+    words = [word.lower() for word in written]
     if not words:
         raise UsageError("expected a sentence, got no words")
     if len(words) > MOST_WORDS:
         raise UsageError(f"{shorten(words)!r}: expected at most {MOST_WORDS} words, got {len(words)}")
-    chart = _Chart(grammar, grammar.read(words, forms), start)
+    tokens = grammar.read(written, forms)
+    unknown = [token for token in tokens if not token.bits]
+    chart = None if unknown else _Chart(grammar, tokens, start)
+    found = None if chart is None else _best(chart, len(words), start, most)
+    if found is not None:
+        return found
+    if (reason := _refused(grammar, written, forms, start)) is not None:
+        raise UsageError(reason)
+    if chart is None:
+        raise UsageError(f"{shorten(words)!r}: {'; '.join(grammar.unknown(t, forms) for t in unknown[:5])}")
+    raise UsageError(_failure(chart, words, start))
+
+
+def _best(chart: _Chart, end: int, start: Sequence[str], most: int) -> Parse | None:
+    """Give the derivations of the first of the categories that has any."""
     for category in start:
-        node = (category, 0, len(words))
+        node = (category, 0, end)
         if node in chart.nodes[-1]:
             forest = _Forest(chart, most)
             return Parse(category, forest.best[node], forest.number[node])
-    raise UsageError(_failure(chart, words, start))
+    return None
+
+
+def _refused(grammar: Compiled, written: Sequence[str], forms: Forms, start: Sequence[str]) -> str | None:
+    """Say why a sentence is refused, if it would be one with a construction that the grammar refuses."""
+    if not grammar.constructions:
+        return None
+    wider = grammar.wider
+    tokens, words = wider.read(written, forms), [word.lower() for word in written]
+    if not all(token.bits for token in tokens):
+        return None
+    try:
+        found = _best(_Chart(wider, tokens, start), len(words), start, 1)
+    except UsageError:  # too ambiguous
+        return None
+    if found is None:
+        return None
+    made = _first_above(found.derivations[0], len(grammar.rules))
+    assert made is not None, "without a refused construction the sentence would have been derived"
+    places = list(_places(made))
+    part = " ".join(words[min(places) : max(places) + 1])
+    reason = grammar.constructions[made.rule - len(grammar.rules)].reason
+    return f"{shorten(words)!r}: {part!r} is refused: {reason}"
+
+
+def _first_above(made: Made, rules: int) -> Made | None:
+    """Find the outermost part that is made by one of the rules from a number on."""
+    if made.rule >= rules:
+        return made
+    inside = (_first_above(part, rules) for part in made.parts if isinstance(part, Made))
+    return next((part for part in inside if part is not None), None)
+
+
+def _places(made: Made) -> Iterator[int]:
+    for part in made.parts:
+        if isinstance(part, Leaf):
+            yield part.place
+        else:
+            yield from _places(part)
 
 
 def _failure(chart: _Chart, words: Sequence[str], start: Sequence[str]) -> str:

@@ -104,13 +104,33 @@ def _read_feature(reader: Reader, found: Text) -> None:
 
 
 def _read_refuse(reader: Reader, found: Text) -> None:
-    forms = [reader.expect('a word such as "no"', kind="word").text[1:-1].lower()]
+    """Read words that are refused, or a construction, and the reason."""
+    if reader.next.kind == "name":
+        left, alternatives = _read_sides(reader, found)
+        if any(len(parts) < 2 for parts in alternatives):
+            raise reader.error("expected a construction of two parts or more, such as NP -> NP P NP", left.sign)
+        reason = _reason(reader)
+        for parts in alternatives:
+            found.refusals += [
+                Refusal((), reason, Rule(name, right, Const(name), ("",) * len(parts), left.sign.line))
+                for name, right in _with_features(left, parts, found)
+            ]
+        return
+    forms = [_word(reader)]
     while reader.takes(",") or reader.next.kind == "word":
-        forms.append(reader.expect('a word such as "no"', kind="word").text[1:-1].lower())
+        forms.append(_word(reader))
+    found.refusals.append(Refusal(tuple(forms), _reason(reader)))
+
+
+def _word(reader: Reader) -> str:
+    return reader.expect('a word such as "no"', kind="word").text[1:-1].lower()
+
+
+def _reason(reader: Reader) -> str:
     reader.expect("':' and the reason in quotes", text=":")
     reason = reader.expect("the reason in quotes", kind="word").text[1:-1]
     reader.expect_end()
-    found.refusals.append(Refusal(tuple(forms), reason))
+    return reason
 
 
 def _read_type(reader: Reader, found: Text) -> None:
@@ -140,13 +160,7 @@ _DIRECTIVES = {
 
 def _read_rule(reader: Reader, found: Text) -> None:
     """Read a rule with its alternatives, and make one of each for every value of its features."""
-    left = _read_part(reader, found, "a rule such as S -> NP VP : VP(NP)")
-    if left.symbol is not None or left.number:
-        raise reader.error(f"expected a category on the left, found {left.sign.text!r}", left.sign)
-    reader.expect("'->' behind the category", kind="arrow")
-    alternatives = [_read_right(reader, found)]
-    while reader.takes("|"):
-        alternatives.append(_read_right(reader, found))
+    left, alternatives = _read_sides(reader, found)
     meaning: tuple[int, list[Sign]] | None = None
     if reader.takes(":"):
         meaning = reader.place, reader.signs
@@ -155,10 +169,31 @@ def _read_rule(reader: Reader, found: Text) -> None:
     for parts in alternatives:
         names = _numbered(parts, reader)
         term = _meaning_of(parts, names, meaning, reader)
-        variables = sorted({p.feature for p in (left, *parts) if p.feature in found.features})
-        for values in _combinations(variables, found.features):
-            right = tuple(p.symbol if p.symbol is not None else Category(_filled(p, values)) for p in parts)
-            found.rules.append(Rule(_filled(left, values), right, term, names, left.sign.line))
+        found.rules += [
+            Rule(name, right, term, names, left.sign.line) for name, right in _with_features(left, parts, found)
+        ]
+
+
+def _read_sides(reader: Reader, found: Text) -> tuple[_Part, list[list[_Part]]]:
+    """Read a category, and the alternatives that it is made of."""
+    left = _read_part(reader, found, "a rule such as S -> NP VP : VP(NP)")
+    if left.symbol is not None or left.number:
+        raise reader.error(f"expected a category on the left, found {left.sign.text!r}", left.sign)
+    reader.expect("'->' behind the category", kind="arrow")
+    alternatives = [_read_right(reader, found)]
+    while reader.takes("|"):
+        alternatives.append(_read_right(reader, found))
+    return left, alternatives
+
+
+def _with_features(left: _Part, parts: Sequence[_Part], found: Text) -> Iterator[tuple[str, tuple[Symbol, ...]]]:
+    """Give the sides of a rule for every value of its features."""
+    variables = sorted({p.feature for p in (left, *parts) if p.feature in found.features})
+    for values in _combinations(variables, found.features):
+        yield (
+            _filled(left, values),
+            tuple(p.symbol if p.symbol is not None else Category(_filled(p, values)) for p in parts),
+        )
 
 
 def _combinations(variables: Sequence[str], features: dict[str, tuple[str, ...]]) -> list[dict[str, str]]:
@@ -221,12 +256,14 @@ def _word_class(sign: Sign, reader: Reader) -> WordClass:
     pieces = sign.text[1:-1].replace(",", " ").split()
     letters = tuple(piece for piece in pieces if len(piece) == 1 and piece in LETTERS)
     forms = [piece for piece in pieces if piece not in letters]
-    if not letters or len(forms) > 1 or (forms and "*" not in forms[0] and not forms[0].startswith("!")):
+    all_or_none = len({form.startswith("!") for form in forms}) < 2
+    if not letters or not all_or_none or any("*" not in form and not form.startswith("!") for form in forms):
         raise reader.error(
-            f"expected letters of {' '.join(LETTERS)} and perhaps a form such as *ing or !*ing, got {sign.text}", sign
+            f"expected letters of {' '.join(LETTERS)} and perhaps forms such as *ing or !*ing or !who, got {sign.text}",
+            sign,
         )
-    form = forms[0] if forms else "*"
-    return WordClass(letters, form.removeprefix("!").lower(), fits=not form.startswith("!"))
+    fits = not any(form.startswith("!") for form in forms)
+    return WordClass(letters, tuple(form.removeprefix("!").lower() for form in forms), fits)
 
 
 def _numbered(parts: Sequence[_Part], reader: Reader) -> tuple[str, ...]:
@@ -313,6 +350,14 @@ def check_rules(found: Text, source: str | None) -> None:
                 raise InputError(
                     f"{what} {name}: there is no such category{suggest(name, made | used.keys())}",
                     source=source or "grammar",
+                )
+    for refusal in found.refusals:
+        for name in () if refusal.rule is None else [refusal.rule.left, *(c.name for c in _categories(refusal.rule))]:
+            if name not in made:
+                raise InputError(
+                    f"refuse {refusal.rule}: no rule makes {name}{suggest(name, made)}",
+                    source=source or "grammar",
+                    line=None if refusal.rule is None else refusal.rule.line,
                 )
     _check_circles(found, source)
     if has_words:

@@ -32,29 +32,35 @@ class Word:
 
 @dataclass(frozen=True)
 class WordClass:
-    """Any word of some parts of speech, if its form fits: ``<n p>``, ``<v *ing>``, ``<v !*ing>``.
+    """Any word of some parts of speech, if its form fits: ``<n p>``, ``<v *ing>``, ``<v !*ing>``, ``<n p !who !whom>``.
 
-    A form that is the lemma is not inflected and never fits: *sing* is no *-ing* form of ``sing-v``.
+    A form that is the lemma is not inflected and never fits a pattern: *sing* is no *-ing* form of ``sing-v``.
     """
 
     letters: tuple[str, ...]
-    form: str = "*"
+    forms: tuple[str, ...] = ()
     fits: bool = True
 
     def admits(self, form: str, label: str) -> bool:
         """Say whether a form of a word is of the class.
 
-        >>> finite = WordClass(("v",), "*ing", fits=False)
+        >>> finite = WordClass(("v",), ("*ing",), fits=False)
         >>> [finite.admits(form, "sing-v") for form in ("sings", "sing", "singing")]
         [True, True, False]
+        >>> WordClass(("n", "p"), ("who", "whom"), fits=False).admits("who", "who-p")
+        False
         """
         if label[-1] not in self.letters:
             return False
-        return self.form == "*" or (fnmatchcase(form, self.form) and form != label[:-2]) == self.fits
+        return not self.forms or any(_fits(form, label, pattern) for pattern in self.forms) == self.fits
 
     def __str__(self) -> str:
-        letters = " ".join(self.letters)
-        return f"<{letters}>" if self.form == "*" else f"<{letters} {'' if self.fits else '!'}{self.form}>"
+        said = [form if self.fits else f"!{form}" for form in self.forms]
+        return f"<{' '.join([*self.letters, *said])}>"
+
+
+def _fits(form: str, label: str, pattern: str) -> bool:
+    return form == pattern if "*" not in pattern else fnmatchcase(form, pattern) and form != label[:-2]
 
 
 Symbol: TypeAlias = Category | Word | WordClass
@@ -95,10 +101,22 @@ class Rule:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Words that a grammar does not take, and why."""
+    """Words that a grammar does not take, or a construction, and why.
+
+    Parameters
+    ----------
+    forms
+        The words, or patterns of words; none for a construction.
+    reason
+        Why.
+    rule
+        The construction, as a rule whose meaning is never used.
+
+    """
 
     forms: tuple[str, ...]
     reason: str
+    rule: Rule | None = None
 
     def covers(self, form: str) -> bool:
         """Say whether a form is one of them; ``*`` stands for any letters."""
