@@ -8,11 +8,12 @@ import pytest
 from composita.cli.main import main
 from composita.composition.ground import Ground
 from composita.composition.methods import METHODS, methods_named
-from composita.composition.model import Model, open_model, phrase_of
+from composita.composition.model import Model, open_model
 from composita.composition.nearest import nearest
 from composita.composition.order import attested_sentences, swap, word_order
 from composita.functions.learn import learn
 from composita.functions.onestep import OneStep
+from composita.grammar.derivation import phrase_of
 from composita.grammar.phrase import Phrase
 from composita.grammar.terms import parse_term
 from composita.store.errors import NotFoundError, UsageError

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from composita.composition.model import Model, Reading
     from composita.composition.nearest import Near, Nearest
     from composita.composition.order import OrderTest
+    from composita.grammar.phrase import Phrase
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run, a lexicon or a space.")]
 MethodOption = Annotated[
@@ -69,8 +71,22 @@ def compose(
         typer.Argument(metavar="SENTENCE...", help="Sentences, or phrases such as chase-v(cat-n, dog-n)."),
     ] = None,
     file: Annotated[Path | None, typer.Option(metavar="FILE", help=FILE_HELP)] = None,
+    parsed: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Parsed text, such as CoNLL-U: sentences are derived from their trees."),
+    ] = None,
     method: MethodOption = None,
     number: NumberOption = 5,
+    derivation: Annotated[
+        int, typer.Option(metavar="N", help="Which derivation of an ambiguous sentence; 1 is the likeliest.", min=1)
+    ] = 1,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Show the tree, the contraction of tensors, and the other derivations.")
+    ] = False,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the derivation of the first sentence into a file.")
+    ] = None,
+    vectors: Annotated[bool, typer.Option("--vectors", help="With --json: the numbers of the vectors, too.")] = False,
     back_off: BackOffOption = True,
     grammar: GrammarOption = None,
     json: JsonOption = False,
@@ -79,20 +95,85 @@ def compose(
     """Compose sentences: how, of which types, and what the result is near to."""
     from composita.composition.nearest import nearest
 
-    model, texts = _model(run, grammar), _texts(sentences, file)
+    model = _model(run, grammar)
     chosen = _method(model, method)
-    readings = [model.read(text) for text in texts]
+    readings, unread = _readings(model, sentences, file, parsed, derivation)
+    known = [reading for reading in readings if reading is not None]
+    if svg is not None:
+        _draw(known, svg)
     with show_progress(quiet or json):
-        meanings = chosen.compose(model.lexicon, [reading.phrase for reading in readings], back_off=back_off)
+        meanings = chosen.compose(model.lexicon, [reading.phrase for reading in known], back_off=back_off)
         near = nearest(model.space, meanings, number) if model.ground.has_space else None
-    found = [_composed(model, meanings, near, i, reading) for i, reading in enumerate(readings)]
+    found: list[dict[str, Any]] = []
+    for place, reading in enumerate(readings):
+        if reading is None:
+            found.append({"text": unread[place][0], "method": chosen.name, "reason": unread[place][1]})
+            continue
+        done = sum(other is not None for other in readings[:place])
+        found.append(_composed(model, meanings, near, done, reading))
+        if vectors and meanings.forms.get(done) == "vector":
+            found[-1]["vector"] = meanings.vector(done).tolist()
     if json:
         print_json(found)
     else:
-        for each in found:
+        for reading, each in zip(readings, found, strict=True):
             _print_composed(each)
-    if len(meanings.reasons) == len(found):
+            if tree and reading is not None:
+                _print_tree(model, reading)
+    if len(meanings.reasons) == len(known):
         raise typer.Exit(1)
+
+
+def _readings(
+    model: Model, sentences: Sequence[str] | None, file: Path | None, parsed: Path | None, derivation: int
+) -> tuple[list[Reading | None], dict[int, tuple[str, str]]]:
+    """Read sentences; those of several that cannot be read are no error, but given with the reason."""
+    from composita.composition.order import read_sentences
+
+    said = [*(sentences or ()), *(read_sentences(file) if file is not None else ())]
+    read: list[tuple[str, Callable[[], Reading]]] = [(text, partial(model.read, text, derivation)) for text in said]
+    if parsed is not None:
+        from composita.grammar.dependencies import derive_file
+
+        refusing = model.grammar if model.grammar.refusals else None
+        read += [(" ".join(f.words), partial(model.derived, f)) for f in derive_file(parsed, grammar=refusing)]
+    if not read:
+        raise UsageError('expected a sentence, such as "dogs chase cats", or --file, or --parsed')
+    readings: list[Reading | None] = []
+    unread: dict[int, tuple[str, str]] = {}
+    for place, (text, reader) in enumerate(read):
+        try:
+            readings.append(reader())
+        except UsageError as error:
+            if len(read) == 1:
+                raise
+            unread[place] = text, str(error)
+            readings.append(None)
+    return readings, unread
+
+
+def _draw(readings: Sequence[Reading], path: Path) -> None:
+    """Write the picture of the first derivation."""
+    first = next((reading.derivation for reading in readings if reading.derivation is not None), None)
+    if first is None:
+        raise UsageError("there is no derivation to draw: expected a sentence, such as 'dogs chase cats'")
+    try:
+        path.write_text(first.svg(), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _print_tree(model: Model, reading: Reading) -> None:
+    """Print the tree of a derivation, its contraction, and what else the sentence could be."""
+    if reading.derivation is None:
+        return
+    sizes = dict.fromkeys((*model.grammar.basic, "N", "S"), model.lexicon.dimensions)
+    shown, contraction = reading.derivation.tree(types=True, compact=True), reading.derivation.contraction(sizes)
+    print_facts({"tree": shown, "contraction": contraction})
+    if reading.derivations > 1:
+        said = [f"{n}  {other.term}" for n, other in enumerate(model.derivations(reading.text), 1)]
+        print_facts({"derivations": "\n".join(said)})
+    console().print()
 
 
 def _composed(
@@ -104,14 +185,18 @@ def _composed(
     words, phrases = (near[number].words, near[number].phrases) if near else ([], [])
     return {
         "text": reading.text, "method": meanings.method, "phrase": str(phrase), "derivation": reading.term,
-        "derivations": reading.derivations, "types": model.types(phrase), "result": meanings.forms.get(number),
+        "derivations": reading.derivations, "types": model.types(reading), "result": meanings.forms.get(number),
         "reason": meanings.reasons.get(number), "notes": list(meanings.notes.get(number, ())),
-        "attested": int(model.space.frequency[row]) if row >= 0 else 0,
+        "left_out": list(reading.left_out), "attested": int(model.space.frequency[row]) if row >= 0 else 0,
         "words": [near._asdict() for near in words], "phrases": [near._asdict() for near in phrases],
     }  # fmt: skip
 
 
 def _print_composed(found: dict[str, Any]) -> None:
+    if "phrase" not in found:
+        print_facts({"sentence": found["text"], "not composed": found["reason"]})
+        console().print()
+        return
     more = found["derivations"] - 1
     print_facts({
         "sentence": found["text"],
@@ -120,15 +205,15 @@ def _print_composed(found: dict[str, Any]) -> None:
         "method": found["method"] + (f", a {found['result']}" if found["result"] else ""),
         **({"attested": plural(found["attested"], "time")} if found["attested"] else {}),
         **({"note": "\n".join(found["notes"])} if found["notes"] else {}),
+        **({"left out": ", ".join(found["left_out"])} if found["left_out"] else {}),
         **({"not composed": found["reason"]} if found["reason"] else {}),
+        **{
+            f"near {kind}": ", ".join(f"{near[key]} {near['similarity']:.2f}" for near in found[kind])
+            for kind, key in (("words", "label"), ("phrases", "text")) if found[kind]
+        },
     })  # fmt: skip
     if found["result"] == "matrix":
         console().print("  (a matrix lies near no vectors: compare it by composita similar)", style="italic")
-    for kind in ("words", "phrases"):
-        if found[kind]:
-            key = "label" if kind == "words" else "text"
-            said = ", ".join(f"{near[key]} {near['similarity']:.2f}" for near in found[kind])
-            print_facts({f"near {kind}": said})
     console().print()
 
 
@@ -152,13 +237,17 @@ def similar(
     """Compare sentences: the first with each of the others, or the pairs of a file; by many methods in one table."""
     model, pairs = _model(run, grammar), _pairs(sentences, file)
     chosen = _methods(model, methods)
-    left, right = (model.phrases([pair[side] for pair in pairs]) for side in (0, 1))
+    phrases, unread = _phrases(model, pairs)
+    usable = [n for n, pair in enumerate(pairs) if all(text in phrases for text in pair)]
+    left, right = ([phrases[pairs[n][side]] for n in usable] for side in (0, 1))
     columns: dict[str, list[float]] = {}
-    remarks: dict[str, list[str]] = {}
+    remarks: dict[str, list[str]] = {"not read": unread} if unread else {}
     with show_progress(quiet or json):
         for method in chosen:
             x, y = (method.compose(model.lexicon, side, back_off=back_off) for side in (left, right))
-            columns[method.name] = x.similarity(y).tolist()
+            columns[method.name] = [math.nan] * len(pairs)
+            for n, value in zip(usable, x.similarity(y).tolist(), strict=True):
+                columns[method.name][n] = value
             notes = [note for m in (x, y) for said in m.notes.values() for note in said]
             remarks[method.name] = list(dict.fromkeys([*x.obstacles(y).values(), *notes]))
     if json:
@@ -173,6 +262,20 @@ def similar(
         for name, said in remarks.items():
             for remark in said[:3]:
                 print_error(f"{name}: {remark}")
+
+
+def _phrases(model: Model, pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, Phrase], list[str]]:
+    """Read the sentences of pairs; of several pairs those that cannot be read are left out, with the reasons."""
+    phrases: dict[str, Phrase] = {}
+    unread: list[str] = []
+    for text in dict.fromkeys(text for pair in pairs for text in pair):
+        try:
+            phrases[text] = model.phrase(text)
+        except UsageError as error:
+            if len(pairs) == 1:
+                raise
+            unread.append(str(error))
+    return phrases, unread
 
 
 def _print_similar(pairs: Sequence[tuple[str, str]], columns: dict[str, list[float]]) -> None:
@@ -363,15 +466,6 @@ def _methods(model: Model, names: str) -> list[Method]:
         return [model.default_method]
     chosen = methods_named(names)
     return [m for m in chosen if not m.impossible(model.lexicon)] if names.strip() == "all" else chosen
-
-
-def _texts(sentences: Sequence[str] | None, file: Path | None) -> list[str]:
-    from composita.composition.order import read_sentences
-
-    texts = [*(sentences or ()), *(read_sentences(file) if file is not None else ())]
-    if not texts:
-        raise UsageError('expected a sentence, such as "dogs chase cats", or --file')
-    return texts
 
 
 def _warn(remarks: Iterable[str], quiet: bool) -> None:

@@ -61,6 +61,7 @@ class Ground:
         self.without = frozenset(without)
         self._done: set[Hashable] = set()
         self._trained: OrderedDict[Hashable, Any] = OrderedDict()
+        self._gates: dict[Hashable, threading.RLock] = {}
 
     @classmethod
     def of(cls, lexicon: Lexicon | Ground) -> Ground:
@@ -85,15 +86,24 @@ class Ground:
         return self.lexicon.space
 
     def trained(self, key: Hashable, train: Callable[[], _T]) -> _T:
-        """Give what was learned under this key, learning it now if it has not been."""
-        with _lock:
-            if key not in self._trained:
-                self._trained[key] = train()
-                if len(self._trained) > KEPT:
-                    self._trained.popitem(last=False)
-            self._trained.move_to_end(key)
-            found: _T = self._trained[key]
-            return found
+        """Give what was learned under this key, learning it now if it has not been; who asks meanwhile, waits."""
+        while True:
+            with _lock:
+                if key in self._trained:
+                    self._trained.move_to_end(key)
+                    known: _T = self._trained[key]
+                    return known
+                gate = self._gates.setdefault(key, threading.RLock())
+            # Others learn other things meanwhile: some take a minute.
+            with gate:
+                if key not in self._trained and self._gates.get(key) is gate:
+                    found = train()
+                    with _lock:
+                        self._trained[key] = found
+                        self._gates.pop(key, None)
+                        if len(self._trained) > KEPT:
+                            self._trained.popitem(last=False)
+                    return found
 
     def once(self, key: Hashable, do: Callable[[], None]) -> None:
         """Do something the first time only."""
@@ -122,6 +132,20 @@ class Ground:
         for n in np.flatnonzero((lengths(found) == 0) & (rows >= 0)).tolist():
             missing[n] = f"the vector of {words[n]} is zero in every dimension"
         return found, missing
+
+    def stem(self, word: str) -> str:
+        """Give the verb of a joined word without a vector of its own: *live* for *live_in*; other words as they are."""
+        verb = f"{word[:-2].partition('_')[0]}{word[-2:]}"
+        return verb if word not in self.lexicon.ids and verb in self.lexicon.ids else word
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The nouns that are only arguments and not in the core of the space: proper names."""
+        if not self.has_space:
+            return frozenset()
+        core = np.asarray(self.space.core)
+        places = zip(self.space.words, self.space.word_rows.tolist(), strict=True)
+        return frozenset(word for word, row in places if row >= 0 and word.endswith("-n") and not core[row])
 
     @cached_property
     def rows_of_space(self) -> Rows:

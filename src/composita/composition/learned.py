@@ -5,10 +5,10 @@ examples. Each comes twice: alone, ``f(o)(s)``, and with the head's own vector k
 
 What is done where there is no function of so many arguments, if backing off is allowed, and always noted:
 
-- there is one of fewer: it is applied to the last ones, and the others are left out (*sing*, learned from *kids sing*,
-  in *kids sing songs*);
+- there is one of fewer: it is applied to the subject and to the first of the others, and the rest is left out (*sing*,
+  learned from *kids sing*, in *kids sing songs*);
 - there is one of more: the arguments that lack are the mean of those it was learned with (*chase* in *dogs chase*);
-- there is none: the vectors of the words are added, each of length 1.
+- there is none: the vectors of the words are added, each of length 1; *live_in* without a vector is *live*.
 """
 
 from __future__ import annotations
@@ -100,12 +100,17 @@ def find(ground: Ground, head: str, arity: int, learner: str) -> Found | None:
 
 
 def fit(ground: Ground, found: Found, head: str, arguments: tuple[FloatArray, ...]) -> tuple[FloatArray, ...]:
-    """Give a function as many arguments as it takes: the last ones, or means for those that lack."""
-    surplus = len(arguments) - found.arity
-    if surplus >= 0:
-        return arguments[surplus:]
+    """Give a function as many arguments as it takes: the subject, which is the last, and of the others the first ones.
+
+    So *give*, of three, is given the book and the boy where it was learned with these two alone. For those that lack
+    there are means.
+    """
+    *others, last = arguments
+    lacking = found.arity - len(arguments)
+    if lacking <= 0:
+        return (*others[: found.arity - 1], last)
     means = ground.trained(("means", found.pattern, head), lambda: _means(ground, found, head))
-    return (*means[:-surplus], *arguments)
+    return (*others, *means[len(others) : found.arity - 1], last)
 
 
 def _means(ground: Ground, found: Found, head: str) -> tuple[FloatArray, ...]:
@@ -118,21 +123,25 @@ def _used_otherwise(batch: Batch, head: str, found: Found) -> str:
     if found.pattern == VERB_PHRASE:
         return f"{head} has a function for an object only: its argument is taken as that"
     known = f"{head} has no function of {plural(batch.arity, 'argument')}"
+    less, more = sorted((found.arity, batch.arity))
+    names = (found.function.names if found.arity == more else names_of(more))[less - 1 : more - 1]
     if found.arity > batch.arity:
-        names = " and ".join(found.function.names[: found.arity - batch.arity])
-        return f"{known}: that of {found.arity} was applied, to the mean of the {names} it was learned with"
-    names = " and ".join(f"the {name}" for name in names_of(batch.arity)[: batch.arity - found.arity])
-    return f"{known}: that of {found.arity} was applied, and {names} left out"
+        return (
+            f"{known}: that of {found.arity} was applied, to the mean of the {' and '.join(names)} it was learned with"
+        )
+    return f"{known}: that of {found.arity} was applied, and {' and '.join(f'the {name}' for name in names)} left out"
 
 
 def _add_words(batch: Batch, head: str, places: IntArray, total: FloatArray) -> None:
     """Add the words of phrases whose head has no function."""
-    rows, missing = batch.ground.vectors([head])
+    word = batch.ground.stem(head)
+    rows, missing = batch.ground.vectors([word])
     if missing:
         for place in places.tolist():
             batch.fail(place, f"{head} has no function, and {missing[0]}")
         return
-    batch.note(places, f"{head} has no function: the words were added")
+    of = "" if word == head else f", with the vector of {word}"
+    batch.note(places, f"{head} has no function: the words were added{of}")
     total[places] = unit(rows) + sum(unit(argument) for argument in batch.part(places))
 
 

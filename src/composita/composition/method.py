@@ -78,10 +78,17 @@ class Batch:
 
     @cached_property
     def head_vectors(self) -> Rows:
-        """The vectors of the heads, ``(n, d)``; a phrase whose head has none cannot be composed."""
+        """The vectors of the heads, ``(n, d)``; a phrase whose head has none cannot be composed.
+
+        A verb joined with its preposition, *live_in*, has rarely a vector of its own: then that of *live* is taken.
+        """
         words = list(dict.fromkeys(self.heads))
         numbers = {word: number for number, word in enumerate(words)}
-        rows, missing = self.ground.vectors(words)
+        stems = [self.ground.stem(word) if self.arity else word for word in words]
+        for word, stem in zip(words, stems, strict=True):
+            if stem != word:
+                self.note(self.by_head[word], f"{word} has no vector: that of {stem} was taken")
+        rows, missing = self.ground.vectors(stems)
         if missing:
             for place, head in enumerate(self.heads):
                 if numbers[head] in missing:

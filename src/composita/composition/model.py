@@ -26,16 +26,17 @@ from composita.composition.methods import METHODS, method_named
 from composita.composition.rows import FloatArray
 from composita.functions.lexicon import Lexicon
 from composita.grammar.phrase import OPERATIONS, Phrase
-from composita.store.errors import NotFoundError, UsageError
+from composita.store.errors import NotFoundError, UsageError, plural
 from composita.store.folder import Folder
 
 if TYPE_CHECKING:
     from composita.composition.explain import Explained
     from composita.composition.nearest import Nearest
+    from composita.grammar.dependencies import Found
     from composita.grammar.derivation import Derivation
     from composita.grammar.forms import Forms
     from composita.grammar.grammar import Grammar
-    from composita.grammar.terms import Const, Term
+    from composita.grammar.terms import Const
     from composita.spaces.space import Space
 
 KINDS = ("run", "lexicon", "space")
@@ -43,13 +44,14 @@ KINDS = ("run", "lexicon", "space")
 
 @dataclass(frozen=True)
 class Reading:
-    """What a text means: its phrase, its term, and of how many derivations it is the likeliest."""
+    """What a text means: its phrase and term, how many derivations there are, which was taken, what it passes over."""
 
     text: str
     phrase: Phrase
     term: str
     derivations: int
     derivation: Derivation | None = None
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class Model:
         """Which words the forms of a text can be; without a table of them only lemmas are known."""
         from composita.grammar.forms import Forms
 
-        return Forms(self.lexicon.forms, self.lexicon.words)
+        return Forms(self.lexicon.forms, self.lexicon.words, names=self.ground.names)
 
     @property
     def default_method(self) -> Method:
@@ -119,34 +121,57 @@ class Model:
             return True
         return word.name in self.lexicon.ids and not (count and len(self.lexicon))
 
-    def read(self, text: str) -> Reading:
-        """Read a sentence, ``dogs chase cats``, in its likeliest sense, or a phrase, ``chase-v(cat-n, dog-n)``."""
+    def read(self, text: str, number: int = 1) -> Reading:
+        """Read a sentence, ``dogs chase cats``, or a phrase, ``chase-v(cat-n, dog-n)``.
+
+        Parameters
+        ----------
+        text
+            The sentence or phrase.
+        number
+            Which derivation of an ambiguous sentence is taken, from 1, in the order of `derivations`.
+
+        """
         bare = text.strip()
         if "(" in bare or bare in self.lexicon.ids:
             phrase = Phrase.parse(bare)
             return Reading(text, phrase, str(phrase), 1)
         found = self.derivations(bare)
-        first = found[0]
-        if first.phrase is None:
+        if not 1 <= number <= len(found):
+            raise UsageError(f"{text!r} has {plural(len(found), 'derivation')}: expected one of them, got {number}")
+        chosen = found[number - 1]
+        if chosen.phrase is None:
             raise UsageError(
-                f"{text!r} means {first.term}, which is not made of words applied to words: no method takes it"
+                f"{text!r} means {chosen.term}, which is not made of words applied to words: no method takes it"
             )
-        return Reading(text, first.phrase, str(first.term), len(found), first)
+        return Reading(text, chosen.phrase, str(chosen.term), len(found), chosen)
 
     def phrase(self, text: str) -> Phrase:
         """Read a sentence or a phrase; see `read`."""
         return self.read(text).phrase
 
-    def types(self, phrase: Phrase) -> dict[str, str]:
-        """Give the type of each word of a phrase: ``chase-v : N -> N -> S``."""
+    def types(self, phrase: Phrase | Reading) -> dict[str, str]:
+        """Give the type of each word: ``chase-v : N -> N -> S``; that of the grammar where it was derived by one."""
         found: dict[str, str] = {}
-        _types(phrase, found)
-        return found
+        if isinstance(phrase, Phrase) or phrase.derivation is None:
+            _types(phrase if isinstance(phrase, Phrase) else phrase.phrase, found)
+            return found
+        uses: dict[str, dict[str, None]] = {}
+        for word in phrase.derivation.constants:
+            uses.setdefault(word.name, {})[str(word.type)] = None
+        return {name: ", ".join(types) for name, types in uses.items()}
 
     def phrases(self, texts: Sequence[str]) -> list[Phrase]:
         """Read many; equal ones only once."""
         known = {text: self.phrase(text) for text in dict.fromkeys(texts)}
         return [known[text] for text in texts]
+
+    def derived(self, found: Found) -> Reading:
+        """Take a derivation that was made of a dependency tree; see `composita.grammar.dependencies`."""
+        if found.derivation is None or found.derivation.phrase is None:
+            raise UsageError(found.reason or "its meaning is not made of words applied to words")
+        term, text = str(found.derivation.term), " ".join(found.words)
+        return Reading(text, found.derivation.phrase, term, 1, found.derivation, found.left_out)
 
     def compose(
         self, texts: Sequence[str], method: str | Method | None = None, *, back_off: bool = True
@@ -240,28 +265,6 @@ def open_model(path: str | Path) -> Model:
 
         return Model(Lexicon.from_space(Space.open(path)), name, path=folder.path)
     raise NotFoundError(f"{path} holds {kind!r}: expected a {', a '.join(KINDS[:-1])} or a {KINDS[-1]}")
-
-
-def phrase_of(term: Term) -> Phrase | None:
-    """Give a meaning as words, or coordination and relative clauses, applied to such; None where it is more than that.
-
-    >>> from composita.grammar.terms import parse_term
-    >>> print(phrase_of(parse_term("bark-v(and(dog-n, and(cat-n, mouse-n)))")))
-    bark-v(and(dog-n, cat-n, mouse-n))
-    """
-    from composita.grammar.terms import Const, spine
-
-    head, arguments = spine(term)
-    if not isinstance(head, Const) or not (head.is_word or (head.name in OPERATIONS and len(arguments) > 1)):
-        return None
-    parts: list[Phrase] = []
-    for argument in arguments:
-        part = phrase_of(argument)
-        if part is None:
-            return None
-        # Coordination of coordinations is one: all parts weigh the same.
-        parts.extend(part.arguments if part.head == head.name == "and" else (part,))
-    return Phrase(head.name, tuple(parts))
 
 
 def _types(phrase: Phrase, found: dict[str, str]) -> str:
