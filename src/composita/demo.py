@@ -26,6 +26,7 @@ MINIATURE = """# The experiment of `composita demo`: a small world with planted 
 #     composita run {folder}/experiment.toml --out {folder}/run
 
 name = "miniature"
+about = "Synthetic text with planted meaning, simulated ratings: what comes out says nothing of English or of people."
 preset = "recommended"
 
 [corpus]
@@ -140,6 +141,7 @@ def demonstrate(
         "run": str(run.path), "report": str(run.report), "results": run.json("results.json"),
         "word_order": run.word_order,
     }  # fmt: skip
+    _tell_differences(run, say)
     _tell_order(run, say)
     found["explained"] = _explain(run, EXAMPLE if made else None, say)
     if made:
@@ -218,6 +220,21 @@ def _known_benchmarks() -> list[str]:
 
 
 # ---------------------------------------------------------------- what is told
+
+
+def _tell_differences(run: Run, say: Say) -> None:
+    """Say on each benchmark how much better the best learned method is than the best other one of all spaces."""
+    closest: dict[str, dict[str, Any]] = {}
+    for row in run.json("differences.json"):
+        if row["convention"] == "rho_individual":
+            known = closest.setdefault(row["benchmark"], row)
+            closest[row["benchmark"]] = min(known, row, key=lambda one: float(one["difference"]))
+    if closest:
+        say("\nThe best learned method against the best other one, on individual ratings (paired, 95% intervals):")
+    for name, row in closest.items():
+        low, high = row["interval"]
+        said = f"{row['first']} against {row['second']}"
+        say(f"  {name:<17} {row['difference']:+.3f} [{low:+.3f}, {high:+.3f}]  {said}")
 
 
 def _tell_order(run: Run, say: Say) -> None:

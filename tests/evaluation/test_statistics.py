@@ -20,6 +20,7 @@ from composita.evaluation.statistics import (
     resamples,
     spearman,
     spearman_without_ties,
+    step_down,
     two_sided,
 )
 from composita.store.errors import UsageError
@@ -149,6 +150,38 @@ def test_holm_by_hand():
     assert holm([0.02, 0.001, 0.03, 0.01]) == pytest.approx([0.04, 0.004, 0.04, 0.03])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+def test_step_down_is_what_it_says():
+    random = np.random.default_rng(1)
+    found = np.array([1.5, -0.2, 0.9, 0.0])
+    drawn = found[:, None] + random.normal(size=(4, 300)) * np.array([[0.5], [0.3], [0.3], [1.0]])
+    error = drawn.std(axis=1)
+    size = np.abs(found) / error
+    expected, left, before = np.empty(4), list(np.argsort(-size)), 0.0
+    while left:  # the surest of those that are left, against the largest stray of these
+        largest = np.max([np.abs(drawn[i] - found[i]) / error[i] for i in left], axis=0)
+        first = left.pop(0)
+        before = expected[first] = max(before, (1 + (largest >= size[first]).sum()) / (1 + len(largest)))
+    assert step_down(found, drawn) == pytest.approx(expected)
+    assert step_down(found[:1], drawn[:1])[0] <= step_down(found, drawn)[0]
+
+
+def test_step_down_says_what_it_cannot():
+    nothing = np.full(50, np.nan)
+    assert step_down([0.0, np.nan, 0.3], [np.zeros(50), nothing, nothing]).tolist() == [1.0, 1.0, 1.0]
+    assert step_down([], np.empty((0, 50))).tolist() == []
+    assert np.isnan(step_down([0.1], np.empty((1, 0)))).all()
+
+
+def test_step_down_seldom_errs_where_nothing_is_different():
+    random = np.random.default_rng(2)
+    wrong = 0
+    for _ in range(200):  # twenty differences that share what they stray by, all of them truly 0
+        found = random.normal(size=20) + random.normal()
+        drawn = found[:, None] + random.normal(size=(20, 200)) + random.normal(size=200)
+        wrong += bool((step_down(found, drawn) < 0.05).any())
+    assert wrong < 25
 
 
 def test_average_precision_by_hand():

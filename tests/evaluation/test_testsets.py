@@ -217,5 +217,9 @@ def test_commands(counts, tmp_path, monkeypatch, capsys):
     assert "add, swapped" in capsys.readouterr().out
     assert main(["testset", "make", str(counts.path), "--out", "set", "--kinds", "other"]) == 2
     assert "unknown kind of pairs 'other'" in capsys.readouterr().err
-    assert main(["testset", "make", str(counts.path), "--out", "set", "--json", "-n", "3", "--lemmas"]) == 0
+    assert main(["testset", "make", str(counts.path), "--out", "set", "--json", "-n", "3", "--lemmas"]) == 2
+    assert "is there already, perhaps with ratings" in capsys.readouterr().err
+    assert main(["testset", "make", str(counts.path), "--out", "other", "--json", "-n", "3", "--lemmas"]) == 0
     assert '"pairs"' in capsys.readouterr().out
+    assert main(["testset", "make", str(counts.path), "--out", "few", "--kinds", "swapped", "--per-verb", "1"]) == 0
+    assert "of the 30 pairs of the kind swapped that were asked for" in capsys.readouterr().err

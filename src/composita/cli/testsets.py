@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from composita.cli.output import JsonOption, QuietOption, console, print_json, print_table
+from composita.cli.output import JsonOption, QuietOption, console, print_error, print_json, print_table
 from composita.store.errors import UsageError, plural
 
 testset_app = typer.Typer(
@@ -73,6 +73,12 @@ def make(
     ]
     print_table(["kind", "pairs", "such as", "beside"], rows)
     if not quiet:
+        for kind in rows:
+            if int(kind[1]) < number:
+                print_error(
+                    f"{kind[1]} of the {number} pairs of the kind {kind[0]} that were asked for: for more, raise "
+                    f"--per-verb, lower --min-frequency, or count more text and more verbs"
+                )
         console().print(
             f"\nThe key is {written[0]}; {plural(forms, 'form')} beside it, as tables and as pages to print."
         )

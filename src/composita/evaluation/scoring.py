@@ -17,7 +17,7 @@ score.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -31,13 +31,14 @@ from composita.evaluation.statistics import (
     RESAMPLES,
     BoolArray,
     FloatArray,
+    Observations,
     area_under_curve,
     average_precision,
     correlations,
-    holm,
     interval,
     kendall,
     resamples,
+    step_down,
     two_sided,
 )
 from composita.store.errors import UsageError
@@ -72,7 +73,7 @@ class Score:
         Their 95% intervals over items.
     rho_individual_common, rho_mean_common, common
         The same on the items that all methods score, and how many these are.
-    pearson_individual, pearson_mean, kendall_mean
+    pearson_individual, pearson_mean, kendall_individual, kendall_mean
         Other correlations.
     high, low, separation
         The mean prediction for items that the designers expect to be high, to be low, and how often a high one is
@@ -100,6 +101,7 @@ class Score:
     common: int = 0
     pearson_individual: float = float("nan")
     pearson_mean: float = float("nan")
+    kendall_individual: float = float("nan")
     kendall_mean: float = float("nan")
     high: float = float("nan")
     low: float = float("nan")
@@ -132,7 +134,8 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a score holds
 class Difference:
     """How much better the first method is than the second on the items that both score.
 
-    ``p`` is two-sided, from resampled items; ``corrected`` is corrected for all pairs of methods (Holm).
+    ``p`` is two-sided, from resampled items; ``corrected`` is corrected for all pairs of methods
+    (`composita.evaluation.statistics.step_down`).
     """
 
     first: str
@@ -404,22 +407,28 @@ def _pairs(
                 f"{convention}_common": float(shared[row]) if some[row] else float("nan"),
                 convention.replace("rho", "pearson"): float(linear[row]),
             }  # fmt: skip
-        differences += _differences(convention, names, values, observed, weights, samples)
+        differences += each_two(convention, names, values, observed, weights, samples)
     rows = []
     for row, name in enumerate(names):
         made, mask = predictions[name], scored[row]
-        figures[name] |= _separation(benchmark, values[row])
+        figures[name] |= _separation(benchmark, values[row]) | _kendall(values[row], ratings)
         rows.append(Score(
             benchmark.name, name, space, len(benchmark), int(mask.sum()), common=int(common.sum()),
-            kendall_mean=_kendall(values[row], ratings), backed_off=len(made.notes), warnings=made.warnings,
+            backed_off=len(made.notes), warnings=made.warnings,
             **figures[name],
         ))  # fmt: skip
     return tuple(rows), tuple(differences)
 
 
-def _kendall(values: FloatArray, ratings: Ratings) -> float:
+def _kendall(values: FloatArray, ratings: Ratings) -> dict[str, float]:
     both = ~np.isnan(values) & ~np.isnan(ratings.means)
-    return kendall(values[both], ratings.means[both]) if both.sum() > 1 else float("nan")
+    if both.sum() < 2:
+        return {}
+    found = {"kendall_mean": kendall(values[both], ratings.means[both])}
+    if ratings.individual:
+        single = both[ratings.item]
+        found["kendall_individual"] = kendall(values[ratings.item[single]], ratings.rating[single])
+    return found
 
 
 def _separation(benchmark: Benchmark, values: FloatArray) -> dict[str, float]:
@@ -436,36 +445,58 @@ def _separation(benchmark: Benchmark, values: FloatArray) -> dict[str, float]:
     }
 
 
-def _differences(
-    convention: str, names: Sequence[str], values: FloatArray, observed: Any, weights: FloatArray, samples: FloatArray,  # noqa: ANN401
+def each_two(
+    convention: str, names: Sequence[str], values: FloatArray, observed: Observations, weights: FloatArray,
+    samples: FloatArray,
 ) -> list[Difference]:  # fmt: skip
-    """Compare each two methods on the items that both score, corrected for there being many pairs."""
+    """Compare each two methods on the items that both score, corrected for there being many pairs.
+
+    Parameters
+    ----------
+    convention, names
+        By what they are scored, and what they are called.
+    values
+        What they predict, (methods, items), NaN for nothing.
+    observed
+        The ratings.
+    weights, samples
+        The resamples of items, (resamples, items), and the scores on them, (methods, resamples).
+
+    """
     scored = ~np.isnan(values)
+    # A method's score on all its items, and on those that it shares with others, each computed once.
+    whole = correlations(values, observed)[:, 0]
+    known = {(row, scored[row].tobytes()): (float(whole[row]), samples[row]) for row in range(len(names))}
+
+    def on(both: BoolArray, row: int) -> tuple[float, FloatArray]:
+        key = row, both.tobytes()
+        if key not in known:
+            shared = np.where(both, values[[row]], np.nan)
+            known[key] = float(correlations(shared, observed)[0, 0]), correlations(shared, observed, weights)[0]
+        return known[key]
+
     found: list[Difference] = []
+    resampled: list[FloatArray] = []
     for first, second in combinations(range(len(names)), 2):
-        both = np.logical_and(scored[first], scored[second])
+        both: BoolArray = np.logical_and(scored[first], scored[second])
         if both.sum() < 3:
             continue
-        if np.array_equal(scored[first], scored[second]):
-            pair, drawn = correlations(values[[first, second]], observed)[:, 0], samples[[first, second]]
-        else:
-            shared = np.where(both, values[[first, second]], np.nan)
-            pair, drawn = correlations(shared, observed)[:, 0], correlations(shared, observed, weights)
-        gaps = drawn[0] - drawn[1]
+        (mine, drawn), (theirs, others) = on(both, first), on(both, second)
+        gaps = drawn - others
         p = two_sided(gaps) if len(gaps) else float("nan")
-        found.append(
-            Difference(
-                names[first], names[second], convention, int(both.sum()), float(pair[0] - pair[1]), interval(gaps), p, p
-            )
-        )
-    return _corrected(found)
+        found.append(Difference(
+            names[first], names[second], convention, int(both.sum()), mine - theirs, interval(gaps), p, p
+        ))  # fmt: skip
+        resampled.append(gaps)
+    return _corrected(found, resampled)
 
 
-def _corrected(found: list[Difference]) -> list[Difference]:
-    return [
-        Difference(*(each.first, each.second, each.convention, each.items, each.difference, each.interval, each.p), p)
-        for each, p in zip(found, holm([each.p for each in found]), strict=True)
-    ]
+def _corrected(found: list[Difference], resampled: list[FloatArray]) -> list[Difference]:
+    """Correct p for there being many pairs; it never becomes smaller."""
+    if not found:
+        return []
+    together = step_down([each.difference for each in found], np.stack(resampled))
+    return [replace(each, corrected=max(each.p, float(p))) for each, p in zip(found, together, strict=True)]
 
 
 def shuffled(ratings: Ratings, seed: int = 0) -> dict[str, tuple[float, Interval]]:
@@ -526,7 +557,7 @@ def _ranking(
             )
             for n, term in enumerate(terms)
         ]
-    differences = []
+    differences, resampled = [], []
     for first, second in combinations(values, 2):
         gaps = values[first] - values[second]
         drawn = weights @ gaps / len(terms)
@@ -534,4 +565,5 @@ def _ranking(
         differences.append(Difference(
             first, second, "mean_average_precision", len(terms), float(gaps.mean()), interval(drawn), p, p
         ))  # fmt: skip
-    return tuple(rows), values, tuple(_corrected(differences)), tuple(groups)
+        resampled.append(drawn)
+    return tuple(rows), values, tuple(_corrected(differences, resampled)), tuple(groups)

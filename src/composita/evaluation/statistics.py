@@ -280,6 +280,43 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
+def step_down(differences: npt.ArrayLike, resampled: npt.ArrayLike) -> FloatArray:
+    """Compute p values of many differences together, from the largest one of each resample (Romano & Wolf 2005).
+
+    Each difference is taken in its own standard errors. The surest is held against the largest of all by which a
+    resample strays from what was found, the next against the largest of those that are left, ... That differences share
+    methods and items is heeded, as correcting each p value by itself cannot do; and with a thousand resamples a hundred
+    differences can still be sure, whose least p of 0.002 Holm multiplies by a hundred.
+
+    Parameters
+    ----------
+    differences
+        What was found, (n,).
+    resampled
+        What was found on resamples of items, (n, resamples).
+
+    >>> strays = np.random.default_rng(0).normal(size=(3, 999))
+    >>> step_down([4.0, 0.5, 0.0], strays + [[4.0], [0.5], [0.0]]).round(2)
+    array([0.  , 0.88, 1.  ])
+    """
+    found, drawn = np.asarray(differences, np.float64), np.asarray(resampled, np.float64)
+    if not len(found) or not drawn.shape[-1]:
+        return np.full(len(found), np.nan)
+    known = np.maximum(1, (~np.isnan(drawn)).sum(axis=1))
+    strays = drawn - (np.nansum(drawn, axis=1) / known)[:, None]
+    error = np.sqrt(np.nansum(strays**2, axis=1) / known)  # (n,)
+    usable = (error > 1e-9) & ~np.isnan(found)  # two methods that say the same do not stray
+    size = np.where(usable, np.abs(found) / np.where(usable, error, 1), 0.0)
+    strays = np.abs(drawn - found[:, None]) / np.where(usable, error, np.inf)[:, None]
+    order = np.argsort(-size, kind="stable")
+    # From the last backwards: the largest stray of this and of all less sure ones, (n, resamples).
+    largest = np.fmax.accumulate(strays[order][::-1], axis=0)[::-1]
+    above = (largest >= size[order][:, None] * (1 - 1e-12)).sum(axis=1)
+    together = np.empty(len(found))
+    together[order] = np.maximum.accumulate((1 + above) / (1 + drawn.shape[1]))
+    return np.where(usable, together, 1.0)
+
+
 def average_precision(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> float:
     """Compute how early the relevant ones stand when all are sorted by their scores, the highest first.
 

@@ -204,7 +204,7 @@ def write_forms(
 ) -> list[Path]:
     """Write the key, and for each annotator a form in an order of its own, as a table and as a page to be printed.
 
-    Give the paths of what was written.
+    Give the paths of what was written. Forms that are there already, and other than these, are not overwritten.
     """
     if forms < 1 or scale < 2:
         raise UsageError(f"expected at least 1 form and a scale to at least 2, got {forms} and {scale}")
@@ -234,6 +234,8 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 def _write(path: Path, text: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.read_bytes() != text.encode():
+            raise UsageError(f"{path} is there already, perhaps with ratings: choose another folder")
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None

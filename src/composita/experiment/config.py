@@ -199,6 +199,7 @@ class Experiment:
     """
 
     name: str
+    about: str
     preset: str
     seed: int
     grammar: str
@@ -345,13 +346,14 @@ class _Reader:
 
     def read(self, table: Mapping[str, Any], name: str, given: str) -> Experiment:
         """Check everything, the user's own tables before they are joined with those of the preset."""
-        known = ("name", "preset", "seed", "grammar", *SECTIONS)
+        known = ("name", "about", "preset", "seed", "grammar", *SECTIONS)
         check_keys(table, known, "", self.source)
         chosen = self._value(Text(PRESETS), table, "preset", "recommended")
         whole = _joined(preset(chosen), {key: self._table(table, key) for key in SECTIONS if key in table})
         spaces = self._named(SpacePart, whole, "space", "spaces")
         experiment = Experiment(
             self._value(Text(what="a name"), table, "name", name),
+            "" if table.get("about") == "" else self._value(Text(or_none=True), table, "about", "none") or "",
             chosen,
             self._value(Whole(0, 2**31 - 1), table, "seed", 0),
             self._value(Text(what="a grammar or a file"), table, "grammar", "english"),

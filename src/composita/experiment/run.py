@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 KIND, VERSION = "run", 1
 STAGES = "stages"
-REPORT = 1
+REPORT = 2
 """The version of the report, raised by hand when it shows something else of the same results."""
 
 logger = logging.getLogger("composita")

@@ -12,6 +12,7 @@ from typing import Any
 from composita.experiment.config import Experiment
 from composita.experiment.report.figures import Curve, curve_figure
 from composita.experiment.report.page import Sheet, Story, page
+from composita.experiment.report.pdf import to_pdf
 from composita.experiment.report.svg import Figure
 from composita.experiment.results import CONVENTIONS, Results, Row
 from composita.experiment.run import STAGES, Run, run
@@ -156,6 +157,7 @@ def tell(experiment: Experiment, sweep: Sweep) -> dict[str, bytes]:
         "results.json": dump_json(sweep.to_json()), "report.html": page(story).encode(),
         "table.txt": write_tables(sweep.tables()).encode(),
         **{f"{figure.name}.svg": figure.alone().encode() for figure in drawn},
+        **{f"{figure.name}.pdf": to_pdf(figure) for figure in drawn},
     }  # fmt: skip
 
 

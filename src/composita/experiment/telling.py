@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from composita.experiment.against import common_sheets, pair_sheets, pairs, with_common
 from composita.experiment.cache import Receipt
 from composita.experiment.differences import HEADS, Difference, corrected, paired
 from composita.experiment.report.figures import Curve, Prediction
 from composita.experiment.report.page import Sheet, Story, Timing, figures, page
+from composita.experiment.report.pdf import to_pdf
 from composita.experiment.results import Reference, Results, Row
 from composita.experiment.scores import Scored, read_order, read_scored
 from composita.experiment.stages import LEARNED, Plan
@@ -42,17 +44,21 @@ def tell(
     """Make all files of a run: bytes, or functions that write to a path."""
     progress(Progress("report", 0, 3, "steps"))
     scored = collect(plan, receipts)
-    results = gather(plan, scored)
+    results = with_common(gather(plan, scored), scored)
     check(cancel)
     progress(Progress("report", 1, 3, "steps"))
     differences = compare_families(plan, scored)
-    story = _story(plan, receipts, scored, results, differences)
+    number = min(RESAMPLES, plan.experiment.evaluate.bootstrap)
+    each_two = pairs(results, scored, number=number, seed=plan.experiment.seed) if number else []
+    against = [*common_sheets(results), *pair_sheets(each_two)]
+    story = _story(plan, receipts, scored, results, differences, against)
     check(cancel)
     progress(Progress("report", 2, 3, "steps"))
     files: dict[str, Any] = {
         "results.json": dump_json([row.to_json() for row in results.rows]),
         "humans.json": dump_json([reference.to_json() for reference in results.references]),
         "differences.json": dump_json([_plain(one) for one in differences]),
+        "pairs.json": dump_json(each_two),
         "order.json": dump_json(orders(plan, receipts)),
         "timings.json": dump_json([
             {"stage": t.stage, "seconds": round(t.seconds, 3), "peak_bytes": t.peak_bytes} for t in story.timings
@@ -66,7 +72,7 @@ def tell(
     if plan.experiment.given:
         files["experiment.toml"] = plan.experiment.given.encode()
     for figure in figures(story):
-        files[f"{figure.name}.svg"] = figure.alone().encode()
+        files |= {f"{figure.name}.svg": figure.alone().encode(), f"{figure.name}.pdf": to_pdf(figure)}
     progress(Progress("report", 3, 3, "steps"))
     return files
 
@@ -208,7 +214,7 @@ def _write_ratings(scored: Sequence[Scored], path: Path) -> None:
 
 def _story(
     plan: Plan, receipts: Mapping[str, Receipt], scored: Sequence[Scored], results: Results,
-    differences: Sequence[Difference],
+    differences: Sequence[Difference], against: Sequence[Sheet],
 ) -> Story:  # fmt: skip
     lexicons = _lexicons(plan, receipts)
     found = [summary for name, lexicon in lexicons.items() for summary in summaries(name, lexicon)]
@@ -232,6 +238,7 @@ def _story(
             "corrected (Holm) for there being several. Both are the best of several on these very items, which "
             "flatters both.",
         ))  # fmt: skip
+    sheets += against
     if results.references:
         sheets.append(_agreement_sheet(results.references))
     if turned := orders(plan, receipts):
@@ -252,7 +259,8 @@ def _story(
 
 def _facts(plan: Plan, receipts: Mapping[str, Receipt]) -> dict[str, str]:
     counts = Folder.open(receipts[plan.counts.id].path).meta
-    said = {"corpus": f"{counts['tokens']:,} tokens in {counts['sentences']:,} sentences"}
+    said = {"about": plan.experiment.about} if plan.experiment.about else {}
+    said |= {"corpus": f"{counts['tokens']:,} tokens in {counts['sentences']:,} sentences"}
     if plan.benchmarks:
         said["benchmarks"] = ", ".join(f"{name} ({len(b.items):,} items)" for name, b in plan.benchmarks.items())
     else:

@@ -10,6 +10,7 @@ import numpy as np
 
 from composita.experiment.report.figures import Curve
 from composita.experiment.report.page import Sheet
+from composita.functions.penalty import relative_grid
 
 if TYPE_CHECKING:
     from composita.functions.lexicon import Lexicon
@@ -44,10 +45,11 @@ class Summary:
     def row(self) -> tuple[str, ...]:
         """Write it as a row of a sheet."""
         words = max(1, self.words)
+        groups = f"{self.groups / words:,.1f}" if self.groups else "-"
         each = f"{self.grouped / self.groups:,.1f}" if self.groups else "-"
         return (
             f"{self.name}, {self.pattern}", f"{self.phrases:,}", f"{self.words:,}", f"{self.phrases / words:,.0f}",
-            f"{self.groups / words:,.1f}", each,
+            groups, each,
         )  # fmt: skip
 
 
@@ -63,8 +65,9 @@ def summaries(name: str, lexicon: Lexicon) -> list[Summary]:
             sums["phrases"] += len(examples)
             frequency = examples.frequency
             sums["occurrences"] += 0 if frequency is None else int(np.sum(frequency))
-            sums["groups"] += int((counts >= THREE).sum())
-            sums["grouped"] += int(counts[counts >= THREE].sum())
+            if examples.ids.shape[1] > 1:  # there is more than one step to be made
+                sums["groups"] += int((counts >= THREE).sum())
+                sums["grouped"] += int(counts[counts >= THREE].sum())
         found.append(Summary(name, pattern, len(heads), **sums))
     return found
 
@@ -89,7 +92,7 @@ def training_sheet(found: Sequence[Summary]) -> Sheet:
 def gcv_curves(lexicon: Lexicon) -> dict[str, list[Curve]]:
     """Give the curves of generalised cross-validation of the words with most examples, by pattern and argument.
 
-    Lambda is given in terms of the place in the grid where the curve is lowest, so that words can be compared.
+    Lambda is given in terms of the largest eigenvalue, and the curve in terms of its lowest value.
     """
     found: dict[str, list[Curve]] = {}
     reports = sorted(lexicon.reports(), key=lambda report: -int(report.get("phrases", 0)))
@@ -117,7 +120,7 @@ def _curve(name: str, penalty: Mapping[str, Any]) -> Curve | None:
     if len(pairs) < THREE:
         return None
     least = min(y for _, y in pairs)
-    largest = max(x for x, _ in pairs)
+    largest = max(x for x, _ in pairs) / float(relative_grid()[-1])  # eigenvalue
     if not least > 0:
         return None
     # Beyond three times the least nothing can be seen of where the curve turns.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from composita.experiment.report.svg import Axis, Figure, band, bar, dot, frame, legend, line, path, text
+from composita.experiment.report.svg import Axis, Figure, band, bar, dot, frame, legend, line, path, room_for, text
 from composita.experiment.results import CONVENTIONS, Results
 
 LINE = 18
@@ -55,7 +55,7 @@ def interval_figure(results: Results, benchmark: str, convention: str) -> Figure
         )
         if value is not None and value < 0.999
     ]
-    spaces, left, width = results.spaces, 130, 720
+    spaces, left, width = results.spaces, room_for((row.method for row in rows), 130), 720
     bounds = [v for row in rows for v in (row.interval(convention) or (row.score(convention),)) if v is not None]
     axis = Axis.around([0.0, *bounds, *(value for _, value in marks_at)], left, width - 20)
     marks, y = [], 44.0
@@ -98,7 +98,7 @@ def scatter_figure(predictions: Sequence[Prediction], note: str = "") -> Figure:
     up = Axis.around([p.predicted for p in known if p.predicted is not None], height - 44, 34)
     title = f"{first.method}, {first.space}"
     marks = [text(44, 14, title, "bold"), text(width - 12, 14, note, "end soft")]
-    marks += frame(across, up, x_title="mean rating")
+    marks += frame(across, up, x_title="mean rating; upwards: predicted similarity")
     marks += [
         dot(across.place(p.rating), up.place(p.predicted), 0, f"{p.item}: rated {p.rating:.2f}, {p.predicted:.3f}", 3)
         for p in known
@@ -150,7 +150,7 @@ def curve_figure(
 
 def bar_figure(name: str, title: str, values: Mapping[str, float], said: Mapping[str, str]) -> Figure:
     """Draw one bar for each name, with what is said of it behind the bar."""
-    left, width, step = 190, 720, 20
+    left, width, step = room_for(values, 120), 720, 20
     largest = max(values.values(), default=0.0) or 1.0
     longest = width - left - 110
     marks = []

@@ -45,12 +45,16 @@ class Timing:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A small table of the report: a title, a remark, heads and rows."""
+    """A small table of the report: a title, heads and rows, a remark; several of one title stand together.
+
+    One with ``fold`` is shown when the reader opens what is called so.
+    """
 
     title: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     remark: str = ""
+    fold: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,11 +143,11 @@ def page(story: Story) -> str:
     sections = {
         "Scores": _scores(story, drawn["intervals"]),
         **{title: "".join(map(_captioned, group)) for title, group in story.pictures.items()},
-        **{sheet.title: _sheet(sheet) for sheet in story.sheets},
+        **_sheets(story.sheets),
         "Predicted and rated": _scatters(story, drawn["scatters"]),
         "Verb by verb": _verbs(story),
         "Coverage": _coverage(story),
-        "Choice of lambda": "".join(map(_captioned, drawn["gcv"])),
+        "Choice of lambda": _penalties(story, drawn["gcv"]),
         "Time and memory": _costs(story, [*drawn["seconds"], *drawn["memory"]]),
         "Configuration": _configuration(story),
     }
@@ -180,9 +184,7 @@ def _captioned(figure: Figure) -> str:
     return f"<figure><figcaption>{escape(figure.title)}</figcaption>{figure.inline()}</figure>\n"
 
 
-def html_table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "", rules: Sequence[int] = ()
-) -> str:
+def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, rules: Sequence[int] = ()) -> str:
     """Write a table of text; cells that look like numbers stand on the right.
 
     >>> html_table(["a"], [["<b>"]])
@@ -193,20 +195,28 @@ def html_table(
     for place, row in enumerate(rows):
         kind = ' class="rule"' if place in rules else ""
         lines.append(f"<tr{kind}>" + "".join(map(_cell, row)) + "</tr>")
-    said = f"<caption>{escape(caption)}</caption>" if caption else ""
-    table = f"<table>{said}<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     return f'<div class="wide">{table}</div>\n'
 
 
 def _cell(cell: str) -> str:
-    plain = cell.replace(",", "").replace("%", "").replace("-", "").replace(".", "").strip()
+    plain = cell.strip(" +-*%").replace(",", "").replace(".", "")
     kind = ' class="number"' if plain.isdigit() else ""
     return f"<td{kind}>{escape(cell)}</td>"
 
 
-def _sheet(sheet: Sheet) -> str:
-    said = f"<p>{escape(sheet.remark)}</p>" if sheet.remark else ""
-    return said + html_table(sheet.heads, sheet.rows)
+def _sheets(sheets: Sequence[Sheet]) -> dict[str, str]:
+    """Put sheets of the same title into one section."""
+    found: dict[str, str] = defaultdict(str)
+    for sheet in sheets:
+        said = f"<p>{escape(sheet.remark)}</p>" if sheet.remark else ""
+        table = html_table(sheet.heads, sheet.rows)
+        found[sheet.title] += said + (_folded(sheet.fold, table) if sheet.fold else table)
+    return found
+
+
+def _folded(name: str, inner: str, *, opened: bool = False) -> str:
+    return f"<details{' open' if opened else ''}><summary>{escape(name)}</summary>{inner}</details>\n"
 
 
 # ---------------------------------------------------------------- sections
@@ -255,7 +265,8 @@ def _score_table(results: Results, benchmark: str, convention: str) -> str:
     caption = f"{CONVENTIONS[convention]} ({convention}), {items} items, 95% intervals over items"
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("method", *spaces))
     return (
-        f'<div class="wide"><table><caption>{escape(caption)}</caption><thead><tr>{heads}</tr></thead>'
+        f'<p class="soft">{escape(caption)}</p><div class="wide"><table aria-label="{escape(benchmark)}, {convention}">'
+        f"<thead><tr>{heads}</tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table></div>\n"
     )
 
@@ -268,8 +279,7 @@ def _scatters(story: Story, drawn: Sequence[Figure]) -> str:
     pictures = dict(zip(_by_method(story), drawn, strict=True))
     for place, benchmark in enumerate(story.results.benchmarks):
         mine = "".join(_shown(figure) for key, figure in pictures.items() if key[0] == benchmark)
-        opened = "" if place else " open"
-        parts.append(f'<details{opened}><summary>{escape(benchmark)}</summary><div class="many">{mine}</div></details>')
+        parts.append(_folded(benchmark, f'<div class="many">{mine}</div>', opened=not place))
     return "".join(parts)
 
 
@@ -288,7 +298,7 @@ def _verbs(story: Story) -> str:
             rows.append((verb, str(items), *cells))
         heads = ("", "items", *(f"{method}, {space}" for _, method, space in groups))
         table = html_table(heads, rows)
-        parts.append(f"<details><summary>{escape(benchmark)}: {len(verbs)} verbs</summary>{table}</details>")
+        parts.append(_folded(f"{benchmark}: {len(verbs)} verbs", table))
     about = (
         f"<p>Spearman's rho with the mean ratings, within the items of one verb, where it has at least {FEWEST}. "
         "So few items say little; the table is for finding what to look at.</p>"
@@ -343,6 +353,20 @@ def _coverage(story: Story) -> str:
     return "".join(parts)
 
 
+def _penalties(story: Story, drawn: Sequence[Figure]) -> str:
+    """Show the curves of each learner in each space."""
+    groups: dict[str, str] = defaultdict(str)
+    for name, figure in zip(story.curves, drawn, strict=True):
+        groups[name.partition(",")[0]] += _captioned(figure)
+    about = (
+        "<p>Generalised cross-validation over the grid of lambda, for the words with most phrases; each word chooses "
+        "the place where its curve is lowest. Curves are divided by their lowest value, and cut off at three times "
+        "it.</p>"
+    )
+    folded = [_folded(name, inner, opened=not place) for place, (name, inner) in enumerate(groups.items())]
+    return about + "".join(folded) if folded else ""
+
+
 def _costs(story: Story, drawn: Sequence[Figure]) -> str:
     if not story.timings:
         return ""
@@ -350,7 +374,7 @@ def _costs(story: Story, drawn: Sequence[Figure]) -> str:
     table = html_table(("stage", "seconds", "peak memory"), rows)
     return (
         "<p>A stage that was taken from an earlier run shows what it took then.</p>"
-        + "".join(map(_captioned, drawn)) + f"<details><summary>as a table</summary>{table}</details>"
+        + "".join(map(_captioned, drawn)) + _folded("as a table", table)
     )  # fmt: skip
 
 
@@ -361,7 +385,7 @@ def _configuration(story: Story) -> str:
     if story.resolved:
         rows = list(flat(story.resolved))
         table = html_table(("key", "value"), rows)
-        parts.append(f"<details><summary>every value, resolved ({len(rows)})</summary>{table}</details>")
+        parts.append(_folded(f"every value, resolved ({len(rows)})", table))
     if story.fingerprints:
         rows = list(story.fingerprints.items())
         parts.append(f"<h3>Fingerprints</h3>{html_table(('stage', 'of its version, parameters and inputs'), rows)}")

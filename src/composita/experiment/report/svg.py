@@ -13,26 +13,56 @@ the same style. Everything that comes from data is escaped.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
 SERIES = 6
 """How many series have a colour and a shape of their own; further ones begin anew."""
+BROAD = 500
+"""Pictures of more pixels across are not made too small to be read on narrow screens, but moved from side to side."""
 
-STYLE = """
-svg.figure { --ink: #1c1917; --faint: #d6d3d1; --soft: #57534e; --s0: #0b62a4; --s1: #b45309; --s2: #0f766e;
-  --s3: #7c3aed; --s4: #be185d; --s5: #57534e; font: 12px system-ui, sans-serif; }
-@media (prefers-color-scheme: dark) { svg.figure { --ink: #e7e5e4; --faint: #44403c; --soft: #a8a29e; --s0: #6cb2eb;
-  --s1: #f0a860; --s2: #5eead4; --s3: #c4b5fd; --s4: #f9a8d4; --s5: #a8a29e; } }
-svg.figure text { fill: var(--ink); } svg.figure .soft { fill: var(--soft); }
-svg.figure .grid { stroke: var(--faint); stroke-width: 1; } svg.figure .axis { stroke: var(--soft); stroke-width: 1; }
-svg.figure .mark { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 4 3; }
-svg.figure .line { fill: none; stroke-width: 1.75; } svg.figure .band { stroke: none; fill-opacity: .15; }
-svg.figure .end { text-anchor: end; } svg.figure .middle { text-anchor: middle; } svg.figure .bold { font-weight: 600; }
+LIGHT = {
+    "ink": "#1c1917", "faint": "#d6d3d1", "soft": "#57534e",
+    "s0": "#0b62a4", "s1": "#b45309", "s2": "#0f766e", "s3": "#7c3aed", "s4": "#be185d", "s5": "#57534e",
+}  # fmt: skip
+DARK = {
+    "ink": "#e7e5e4", "faint": "#44403c", "soft": "#a8a29e",
+    "s0": "#6cb2eb", "s1": "#f0a860", "s2": "#5eead4", "s3": "#c4b5fd", "s4": "#f9a8d4", "s5": "#a8a29e",
+}  # fmt: skip
+"""The colours of a picture on light and on dark paper: words, the grid, what stands back, and the series."""
+SIZE = 12
+"""The height of letters, in pixels."""
+BAND = 0.15
+"""How much of its colour a band has."""
+
+
+def _variables(colours: Mapping[str, str]) -> str:
+    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
+
+
+STYLE = f"""
+svg.figure {{ {_variables(LIGHT)} font: {SIZE}px system-ui, sans-serif; }}
+@media (prefers-color-scheme: dark) {{ svg.figure {{ {_variables(DARK)} }} }}
+svg.figure text {{ fill: var(--ink); }} svg.figure .soft {{ fill: var(--soft); }}
+svg.figure .grid {{ stroke: var(--faint); stroke-width: 1; }}
+svg.figure .axis {{ stroke: var(--soft); stroke-width: 1; }}
+svg.figure .mark {{ stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 4 3; }}
+svg.figure .line {{ fill: none; stroke-width: 1.75; }} svg.figure .band {{ stroke: none; fill-opacity: {BAND:g}; }}
+svg.figure .end {{ text-anchor: end; }} svg.figure .middle {{ text-anchor: middle; }}
+svg.figure .bold {{ font-weight: 600; }}
 """ + "".join(
     f"svg.figure .f{n} {{ fill: var(--s{n}); }} svg.figure .k{n} {{ stroke: var(--s{n}); }}\n" for n in range(SERIES)
 )
+# How wide the signs of Helvetica are, from the blank to the tilde, in thousandths of their height.
+_HELVETICA = """
+278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 278 584 584
+584 556 1015 667 667 722 722 667 611 778 722 278 500 667 556 833 722 778 667 778 722 667 611 722 667 944 667 667 611 278
+278 278 469 556 333 556 556 500 556 556 278 556 556 222 222 500 222 833 556 556 556 556 333 500 278 556 500 722 500 500
+500 334 260 334 584
+"""
+_WIDTHS = [int(width) for width in _HELVETICA.split()]
 _ALONE = (
     "svg.figure .paper { fill: #ffffff; } @media (prefers-color-scheme: dark) { svg.figure .paper { fill: #1c1917; } }"
 )
@@ -59,10 +89,11 @@ class Figure:
         )
 
     def _wrapped(self, style: str) -> str:
+        kind = "figure broad" if self.width > BROAD else "figure"
         return (
-            f'<svg class="figure" xmlns="http://www.w3.org/2000/svg" role="img" '
+            f'<svg class="{kind}" xmlns="http://www.w3.org/2000/svg" role="img" '
             f'viewBox="0 0 {self.width} {self.height}" width="{self.width}" height="{self.height}">'
-            f"<title>{escape(self.title)}</title>{style}{''.join(self.marks)}</svg>\n"
+            f"<title>{escaped(self.title)}</title>{style}{''.join(self.marks)}</svg>\n"
         )
 
 
@@ -125,13 +156,43 @@ def tick_label(value: float) -> str:
     return f"{value:g}"
 
 
+def text_width(words: str) -> float:
+    """Measure words as Helvetica sets them, in pixels.
+
+    >>> round(text_width("rho"), 2)
+    17.34
+    """
+    widths = []
+    for sign in words:
+        place = ord(unicodedata.normalize("NFKD", sign)[0]) - 32
+        widths.append(_WIDTHS[place] if 0 <= place < len(_WIDTHS) else 556)
+    return SIZE * sum(widths) / 1000
+
+
+def room_for(names: Iterable[str], least: float) -> int:
+    """Say how much room names need at the side of a picture, in letters wider than Helvetica."""
+    return round(max([least, *(1.2 * text_width(name) + 16 for name in names)]))
+
+
 # ---------------------------------------------------------------- marks
+
+
+_NEVER = dict.fromkeys((*range(0xD800, 0xE000), 0xFFFE, 0xFFFF))
+
+
+def escaped(words: str) -> str:
+    """Write words so that they are words in XML, without the signs that it cannot have at all.
+
+    >>> escaped("a < b" + chr(7))
+    'a &lt; b'
+    """
+    return escape("".join(sign for sign in words if sign >= " " or sign in "\t\n").translate(_NEVER))
 
 
 def text(x: float, y: float, words: str, kind: str = "") -> str:
     """Write words."""
     named = f' class="{kind}"' if kind else ""
-    return f'<text x="{x:g}" y="{y:g}"{named}>{escape(words)}</text>'
+    return f'<text x="{x:g}" y="{y:g}"{named}>{escaped(words)}</text>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str = "axis") -> str:
@@ -153,14 +214,14 @@ def band(points: Sequence[tuple[float, float]], series: int) -> str:
 
 def bar(x: float, y: float, width: float, height: float, series: int, words: str = "") -> str:
     """Draw a bar, with words that appear when one points at it."""
-    inner = f"<title>{escape(words)}</title>" if words else ""
+    inner = f"<title>{escaped(words)}</title>" if words else ""
     place = f'x="{x:g}" y="{y:g}" width="{max(width, 0):g}" height="{height:g}"'
     return f'<rect class="f{series % SERIES}" {place}>{inner}</rect>'
 
 
 def dot(x: float, y: float, series: int, words: str = "", size: float = 4.0) -> str:
     """Draw a point in the shape and colour of its series, with words that appear when one points at it."""
-    inner = f"<title>{escape(words)}</title>" if words else ""
+    inner = f"<title>{escaped(words)}</title>" if words else ""
     kind, r = f"f{series % SERIES}", size
     match series % SERIES:
         case 0:
@@ -187,7 +248,7 @@ def legend(names: Sequence[str], x: float, y: float) -> list[str]:
     if len(names) > 1:
         for series, name in enumerate(names):
             marks += [dot(x + 5, y - 4, series), text(x + 14, y, name)]
-            x += 30 + 6.5 * len(name)
+            x += 36 + 1.2 * text_width(name)
     return marks
 
 
