@@ -30,7 +30,9 @@ def explore(
     """Look at what was learned, in the browser, until Ctrl-C."""
     from composita.explorer.serve import serve
 
-    def announce(place: Place) -> None:
+    def announce(place: Place, unreadable: str) -> None:
+        if unreadable:
+            typer.echo(f"{unreadable}. The page says so, and shows the run as soon as it can be read.", err=True)
         typer.echo(f"{run} is shown at {place.address} until Ctrl-C")
         if place.token:
             typer.echo("Whoever has this address can look; it is not encrypted on its way.", err=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from composita.explorer.endpoints import Answer, Endpoint, openapi
-from composita.explorer.guard import Guard
+from composita.explorer.guard import Guard, wants_page
 from composita.explorer.questions import ENDPOINTS
+from composita.explorer.view import Showing
+from composita.store.engine import one_blas_thread
 from composita.store.errors import CompositaError, StoreError, UsageError
 from composita.store.progress import Cancellation
 from composita.store.strict_json import dump_json
@@ -43,14 +45,14 @@ LARGEST = 8 << 20
 
 
 def create_app(
-    view: View, *, hosts: frozenset[str] = frozenset(), token: str | None = None, seconds: float = SECONDS
+    shown: View | Showing, *, hosts: frozenset[str] = frozenset(), token: str | None = None, seconds: float = SECONDS
 ) -> Guard:
     """Make the application that shows a view, within its guard.
 
     Parameters
     ----------
-    view
-        What is shown.
+    shown
+        What is shown, or what will be as soon as it can be opened.
     hosts
         The names under which the server may be asked; empty for any.
     token
@@ -60,10 +62,13 @@ def create_app(
 
     """
     workers = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="explorer")
+    showing = shown if isinstance(shown, Showing) else Showing(shown.path, shown)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        yield
+        # Several questions are answered at a time: more threads for each would only get in each other's way.
+        with one_blas_thread:
+            yield
         workers.shutdown(wait=False, cancel_futures=True)
 
     async def page(request: Request) -> Response:
@@ -77,7 +82,13 @@ def create_app(
             given: dict[str, list[str]] = {}
             for name, value in request.query_params.multi_items():
                 given.setdefault(name, []).append(value)
-            return await _answered(view, endpoint, given, workers, seconds)
+            cancel = Cancellation()
+
+            def work() -> Answer:
+                cancel.check()
+                return endpoint.answer(showing.view().within(cancel), endpoint.read(given))
+
+            return await _answered(endpoint, workers.submit(work), cancel, request, seconds)
 
         return answer
 
@@ -92,20 +103,19 @@ def create_app(
 
 
 async def _answered(
-    view: View, endpoint: Endpoint, given: Mapping[str, list[str]], workers: ThreadPoolExecutor, seconds: float
+    endpoint: Endpoint, work: Future[Answer], cancel: Cancellation, request: Request, seconds: float
 ) -> Response:
-    """Answer in a thread, for as long as an answer may take."""
-    cancel = Cancellation()
-
-    def work() -> Answer:
-        cancel.check()
-        return endpoint.answer(view.within(cancel), endpoint.read(given))
-
+    """Wait for an answer as long as it may take, and as long as somebody waits for it."""
+    answer = asyncio.wrap_future(work)
+    gone = asyncio.ensure_future(_gone(request))
     try:
-        found = await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(workers, work), seconds)
-    except TimeoutError:
-        cancel.cancel()
-        return _json(503, {"error": f"this takes longer than {seconds:g} seconds: ask for less at once"})
+        both: set[asyncio.Future[Any]] = {answer, gone}
+        await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            cancel.cancel()
+            answer.cancel()
+            return _json(503, {"error": f"this takes longer than {seconds:g} seconds: ask for less at once"})
+        return _json(200, answer.result())
     except StoreError as error:
         return _json(503, {"error": f"the run cannot be read: {error}"})
     except CompositaError as error:
@@ -113,7 +123,14 @@ async def _answered(
     except Exception as error:
         logger.exception("explorer: /api/%s", endpoint.name)
         return _json(500, {"error": f"internal error, {type(error).__name__}; the terminal shows more"})
-    return _json(200, found)
+    finally:
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    """Wait until nobody waits for the answer any more."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _json(status: int, content: object) -> Response:
@@ -125,6 +142,10 @@ def _json(status: int, content: object) -> Response:
 
 async def _refused(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 400
+    page = not request.url.path.startswith(("/api/", "/static/"))
+    if status == 404 and page and wants_page(request.scope["headers"]):
+        # The page says that there is nothing, and where else to go.
+        return FileResponse(STATIC / "index.html", 404, media_type="text/html")
     reason = "there is nothing at this address" if status == 404 else "this cannot be asked"
     return _json(status, {"error": reason})
 

@@ -6,58 +6,94 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from composita.composition.explain import explain
+from composita.composition.learned import find
 from composita.composition.methods import METHODS, method_named
 from composita.composition.nearest import Near, nearest
 from composita.composition.order import swap
+from composita.explorer.view import PATIENCE, learner_of
 from composita.grammar.phrase import OPERATIONS, Phrase
 from composita.grammar.types import WORD, Type, shape_of, space_of
-from composita.store.errors import CancelledError, CompositaError, NotFoundError, UsageError
+from composita.store.errors import CancelledError, CompositaError, NotFoundError, UsageError, plural
+from composita.store.progress import check
 
 if TYPE_CHECKING:
+    from composita.composition.meanings import Meanings
     from composita.composition.method import Method
     from composita.composition.model import Model
     from composita.explorer.endpoints import Answer, Given
     from composita.explorer.view import View
     from composita.grammar.derivation import Derivation, Tree
+    from composita.spaces.space import Space
 
 NEAR = 12
+NEAR_STEPS = 3
 PARTS = 15
 READINGS = 20
 READING_SECONDS = 12.0
+LEARNING_SECONDS = 3.0
+"""So long a comparison waits for methods that have to learn something for it; they are there when it is asked again."""
 
 
 # ---------------------------------------------------------------- one sentence
 
 
 def compose(view: View, given: Given) -> Answer:
-    """Compose a sentence: its derivations, its vector's neighbours, and what the vector is made of."""
+    """Compose a sentence: its derivations, step by step what its vector is made by, and what lies near."""
+    method, read, chosen = _read(view, given)
+    phrase = read.phrase(chosen)
+    answer: Answer = {
+        "sentence": given["s"], "method": method.name, "title": method.title, "formula": method.formula,
+        "readings": read.listed(), "reading": chosen, "term": read.term(chosen), "type": read.type(chosen),
+        "tree": read.tree(chosen), "steps": [], "notes": [], "words": [], "phrases": [], "swapped": [], "attested": 0,
+    }  # fmt: skip
+    if phrase is None:
+        answer["notes"] = ["This meaning is not made of words applied to words: it can be drawn, not composed."]
+        return answer
+    answer["swapped"] = _swapped(phrase, read.derivation(chosen))
+    steps = list(_steps(read.model, phrase, method))
+    inner = list(dict.fromkeys(step.phrase for step in steps if step.phrase not in (None, phrase)))
+    meanings = view.compose(method, [phrase, *(one for one in inner if one is not None)])
+    if meanings is None:
+        raise UsageError(f"{method.title} is still learning what it needs for this sentence: ask again in a moment")
+    if 0 in meanings.reasons:
+        raise UsageError(f"{given['s']!r} cannot be composed by {method.title}: {meanings.reasons[0]}")
+    answer["notes"] = [*meanings.warnings, *meanings.notes.get(0, ())]
+    with view.alone() as model:
+        near = _add_neighbours(model, meanings.take([0]), answer)
+        found = {} if near is None else _near_steps(near, meanings)
+    answer["steps"] = [
+        {"text": step.text, "type": step.type, "shape": step.shape, "nearest": found.get(step.phrase, [])}
+        for step in steps
+    ]
+    return answer
+
+
+def explanation(view: View, given: Given) -> Answer:
+    """Say of which attested phrases the vector of a sentence is made, with their weights."""
+    method, read, chosen = _read(view, given)
+    phrase = read.phrase(chosen)
+    answer: Answer = {"explanation": [], "explained": "", "unexplained": ""}
+    if phrase is None:
+        return answer
+    found = view.background.ask(
+        ("explain", method.name, phrase),
+        lambda: view.remember(("explain", method.name, phrase), lambda: _explained(read.model, phrase, method)),
+        PATIENCE,
+    )
+    if found is None:
+        raise UsageError(f"{method.title} is still learning what it needs for this sentence: ask again in a moment")
+    return answer | found
+
+
+def _read(view: View, given: Given) -> tuple[Method, _Readings, int]:
+    """Read the sentence, the method and which of its readings is meant."""
     with view.alone() as model:
         method = method_named(given["method"]) if given["method"] else model.default_method
         read = _Readings(model, given["s"])
-        chosen = read.choose(given["reading"])
-        phrase = read.phrase(chosen)
-        answer: Answer = {
-            "sentence": given["s"], "method": method.name, "readings": read.listed(), "reading": chosen,
-            "term": read.term(chosen), "type": read.type(chosen), "tree": read.tree(chosen), "steps": [],
-            "notes": [], "words": [], "phrases": [], "explanation": [], "explained": "", "unexplained": "",
-            "swapped": [], "attested": 0,
-        }  # fmt: skip
-        if phrase is None:
-            answer["notes"] = ["This meaning is not made of words applied to words: it can be drawn, not composed."]
-            return answer
-        dimensions = model.lexicon.dimensions
-        answer["steps"] = list(_steps(phrase, dimensions))
-        answer["swapped"] = _swapped(phrase, read.derivation(chosen))
-        meanings = method.compose(model.lexicon, [phrase])
-        if meanings.reasons:
-            raise UsageError(f"{given['s']!r} cannot be composed by {method.title}: {meanings.reasons[0]}")
-        answer["notes"] = [*meanings.warnings, *meanings.notes.get(0, ())]
-        _add_neighbours(view, model, meanings, answer)
-        _add_explanation(model, phrase, method, answer)
-    return answer
+        return method, read, read.choose(given["reading"])
 
 
 class _Readings:
@@ -119,23 +155,40 @@ def _shape(kind: Type, size: int) -> str:
     return ""
 
 
-def _steps(phrase: Phrase, size: int) -> Iterator[Answer]:
-    """Tell the contraction from the inside out, one argument at a time."""
+class _Step(NamedTuple):
+    """One step of a contraction; what is a vector then is the meaning of a phrase."""
+
+    text: str
+    type: str
+    shape: str
+    phrase: Phrase | None = None
+
+
+def _steps(model: Model, phrase: Phrase, method: Method) -> Iterator[_Step]:
+    """Tell from the inside out what a method does: a function takes one argument at a time."""
+    size, learner = model.lexicon.dimensions, learner_of(method)
     for argument in phrase.arguments:
-        yield from _steps(argument, size)
-    if phrase.head in OPERATIONS:
-        yield {"text": str(phrase), "type": "", "shape": str(size)}
+        if argument.arguments:
+            yield from _steps(model, argument, method)
+    if not phrase.arguments:
         return
-    result = "N" if phrase.head[-1] in "an" else "S"
+    result = "N" if phrase.head[-1] in "an" or phrase.head in OPERATIONS else "S"
+    found = None if learner is None or phrase.head in OPERATIONS else find(model.ground, phrase.head, phrase.arity, "")
+    if found is None or found.arity != phrase.arity:
+        yield _Step(str(phrase), result, "" if method.result == "matrix" else str(size), phrase)
+        return
     said = phrase.head
-    for place, argument in enumerate(phrase.arguments):
+    for place, argument in enumerate(phrase.arguments, start=1):
+        left = phrase.arity - place
         said = f"{said}({argument})"
-        left = phrase.arity - place - 1
-        yield {
-            "text": said,
-            "type": " -> ".join([*["N"] * left, result]),
-            "shape": " × ".join([str(size)] * (left + 1)),
-        }
+        shape = " × ".join([str(size)] * (left + 1))
+        yield _Step(said, " -> ".join([*["N"] * left, result]), shape, None if left else phrase)
+
+
+def _near_steps(space: Space, meanings: Meanings) -> dict[Phrase | None, list[str]]:
+    """Give the words nearest to each vector on the way."""
+    found = nearest(space, meanings, NEAR_STEPS, kinds=("words",))
+    return {phrase: [near.label for near in one.words] for phrase, one in zip(meanings.phrases, found, strict=True)}
 
 
 def _swapped(phrase: Phrase, derivation: Derivation | None) -> list[str]:
@@ -156,7 +209,7 @@ def _swapped(phrase: Phrase, derivation: Derivation | None) -> list[str]:
 
 def _span(derivation: Derivation, argument: Phrase) -> tuple[int, int] | None:
     """Find the largest part of a sentence that means an argument: its first word, and that behind it."""
-    from composita.composition.model import phrase_of
+    from composita.grammar.derivation import phrase_of
 
     place = 0
 
@@ -183,38 +236,42 @@ def _near(found: list[Near]) -> list[Answer]:
     return [{"label": near.label, "display": near.text, "similarity": float(near.similarity)} for near in found]
 
 
-def _add_neighbours(view: View, model: Model, meanings: Any, answer: Answer) -> None:  # noqa: ANN401 - Meanings
+def _add_neighbours(model: Model, meanings: Meanings, answer: Answer) -> Space | None:
+    """Say what lies near, and give the space that it was looked for in."""
     try:
         space = model.space
     except NotFoundError as error:
         answer["notes"].append(str(error))
-        return
+        return None
     found = nearest(space, meanings, NEAR)[0]
     answer["words"], answer["phrases"] = _near(found.words), _near(found.phrases)
     row = model.ground.row_of(meanings.phrases[0])
     answer["attested"] = int(space.frequency[row]) if row >= 0 else 0
     if row >= 0:
-        answer["notes"].append(f"This very phrase was found {answer['attested']:,} times in the corpus.")
+        times = plural(answer["attested"], "time")
+        answer["notes"].append(f"This very phrase was found {times} in the corpus.")
+    return space
 
 
-def _add_explanation(model: Model, phrase: Phrase, method: Method, answer: Answer) -> None:
+def _explained(model: Model, phrase: Phrase, method: Method) -> Answer:
     try:
         found = explain(model.lexicon, phrase, method)
     except UsageError as error:
-        answer["unexplained"] = str(error)
-        return
-    answer["explained"] = (
-        f"The vector is a weighted sum of the vectors of {found.parts:,} attested phrases or words; the share says how "
-        "much of the result each of them makes, along the result's direction, and all shares sum to 1."
-    )
+        return {"unexplained": str(error)}
+    parts = []
     for part in found.rows[:PARTS]:
         row = -1
         with suppress(CompositaError):
             row = model.ground.row_of(Phrase.parse(part.label))
-        answer["explanation"].append({
+        parts.append({
             "label": part.label, "display": part.text, "weight": float(part.weight), "share": float(part.share),
             "frequency": int(model.space.frequency[row]) if row >= 0 else None,
         })  # fmt: skip
+    said = (
+        f"The vector is a weighted sum of the vectors of {plural(found.parts, 'attested phrase or word')}; the share "
+        "says how much of the result each of them makes, along the result's direction, and all shares sum to 1."
+    ).replace("phrase or words", "phrases or words")
+    return {"explanation": parts, "explained": said}
 
 
 # ---------------------------------------------------------------- several sentences
@@ -223,10 +280,10 @@ def _add_explanation(model: Model, phrase: Phrase, method: Method, answer: Answe
 def compare(view: View, given: Given) -> Answer:
     """Compare sentences: the cosine of each pair by each method, or by one."""
     texts: list[str] = given["s"]
+    sentences: list[Answer] = []
+    phrases: list[Phrase] = []
+    places: dict[int, int] = {}
     with view.alone() as model:
-        sentences: list[Answer] = []
-        phrases: list[Phrase] = []
-        places: dict[int, int] = {}
         for number, text in enumerate(texts):
             about: Answer = {"text": text, "phrase": "", "error": "", "swapped": []}
             try:
@@ -241,42 +298,40 @@ def compare(view: View, given: Given) -> Answer:
                 places[number] = len(phrases)
                 phrases.append(reading.phrase)
             sentences.append(about)
-        if len(phrases) < 2:
-            reasons = "; ".join(about["error"] for about in sentences if about["error"])
-            raise UsageError(f"there are no two sentences to compare: {reasons or 'give at least two'}")
-        chosen = [method_named(given["method"])] if given["method"] else list(METHODS.values())
-        methods = []
-        for method in chosen:
-            if view.cancel is not None:
-                view.cancel.check()
-            methods.append(
-                _compared(model, method, phrases, places, len(texts))
-                if view.is_ready(method.name)
-                else _waiting(method, len(texts))
-            )
-    return {"sentences": sentences, "methods": methods}
-
-
-def _compared(model: Model, method: Method, phrases: list[Phrase], places: dict[int, int], size: int) -> Answer:
-    """Compare all pairs by one method; None where it cannot compose or compare them."""
-    matrix: list[list[float | None]] = [[None] * size for _ in range(size)]
-    meanings = method.compose(model.lexicon, phrases)
-    pairs = [(i, j) for i in places for j in places]
-    left, right = (meanings.take([places[pair[side]] for pair in pairs]) for side in (0, 1))
-    for (i, j), value in zip(pairs, left.similarity(right).tolist(), strict=True):
-        matrix[i][j] = value if math.isfinite(value) else None
-    said = [*meanings.warnings, *(note for notes in meanings.notes.values() for note in notes)]
-    said += [*meanings.reasons.values(), *left.obstacles(right).values()]
+    if len(phrases) < 2:
+        reasons = "; ".join(about["error"] for about in sentences if about["error"])
+        raise UsageError(f"there are no two sentences to compare: {reasons or 'give at least two'}")
+    chosen = [method_named(given["method"])] if given["method"] else list(METHODS.values())
+    found: dict[str, Answer] = {}
+    ends = time.monotonic() + LEARNING_SECONDS
+    # What learns, in the background, begins before the others are asked; what takes longest to learn comes last.
+    for method in sorted(chosen, key=lambda method: (not view.learns(method), learner_of(method) == "plsr")):
+        if view.learns(method):
+            view.compose(method, phrases, patience=0.0)
+    for method in sorted(chosen, key=view.learns):
+        check(view.cancel)
+        meanings = view.compose(method, phrases, patience=max(0.0, ends - time.monotonic()))
+        found[method.name] = _compared(method, meanings, places, len(texts))
     return {
-        "name": method.name, "title": method.title, "formula": method.formula, "matrix": matrix,
-        "notes": list(dict.fromkeys(said))[:4],
+        "sentences": sentences, "methods": [found[method.name] for method in chosen],
+        "waiting": any(one["waiting"] for one in found.values()),
     }  # fmt: skip
 
 
-def _waiting(method: Method, size: int) -> Answer:
+def _compared(method: Method, meanings: Meanings | None, places: dict[int, int], size: int) -> Answer:
+    """Compare all pairs by one method; None where it cannot compose or compare them."""
+    matrix: list[list[float | None]] = [[None] * size for _ in range(size)]
+    said = ["Still learning functions for these words."]
+    if meanings is not None:
+        pairs = [(i, j) for i in places for j in places]
+        left, right = (meanings.take([places[pair[side]] for pair in pairs]) for side in (0, 1))
+        for (i, j), value in zip(pairs, left.similarity(right).tolist(), strict=True):
+            matrix[i][j] = value if math.isfinite(value) else None
+        said = [*meanings.warnings, *(note for notes in meanings.notes.values() for note in notes)]
+        said += [*meanings.reasons.values(), *left.obstacles(right).values()]
     return {
-        "name": method.name, "title": method.title, "formula": method.formula, "matrix": [[None] * size] * size,
-        "notes": ["Still learning from all phrases: ask again in a moment."],
+        "name": method.name, "title": method.title, "formula": method.formula, "matrix": matrix,
+        "notes": list(dict.fromkeys(said))[:4], "waiting": meanings is None,
     }  # fmt: skip
 
 

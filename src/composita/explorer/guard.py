@@ -8,8 +8,9 @@ the policy allows only our own files).
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass
+from html import escape
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -95,7 +96,7 @@ class Guard:
         if refusal is None:
             await self.app(scope, receive, send_guarded)
         else:
-            await _refuse(send_guarded, *refusal)
+            await _refuse(send_guarded, *refusal, as_page=wants_page(scope["headers"]))
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         host = _host(headers.get(b"host", b"").decode("latin-1"))
@@ -139,8 +140,25 @@ def _host(header: str) -> str:
         return ""
 
 
-async def _refuse(send: Send, status: int, reason: str) -> None:
-    body = dump_json({"error": reason})
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+def wants_page(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a person looks at the answer in a browser, rather than a program.
+
+    >>> wants_page([(b"accept", b"text/html,application/xhtml+xml")]), wants_page([(b"accept", b"*/*")])
+    (True, False)
+    """
+    return any(name.lower() == b"accept" and b"text/html" in value for name, value in headers)
+
+
+PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>composita</title>
+<h1>composita</h1><p>{}</p></html>
+"""
+
+
+async def _refuse(send: Send, status: int, reason: str, *, as_page: bool) -> None:
+    body = PAGE.format(escape(reason)).encode() if as_page else dump_json({"error": reason})
+    kind = b"text/html; charset=utf-8" if as_page else b"application/json"
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

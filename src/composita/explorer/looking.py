@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from composita.composition.methods import METHODS
 from composita.composition.nearest import nearest
+from composita.explorer.learned import function_of
 from composita.grammar.phrase import Phrase
 from composita.store.errors import CompositaError, UsageError
 
@@ -18,15 +19,9 @@ if TYPE_CHECKING:
     from composita.composition.model import Model
     from composita.explorer.endpoints import Answer, Given
     from composita.explorer.view import View
-    from composita.functions.function import Function
-    from composita.functions.lexicon import Entry, Lexicon
+    from composita.functions.lexicon import Lexicon
 
 SHOWN = 12
-TYPICAL = 10
-EFFECTS = 5
-SIMILAR = 400
-"""With so many functions of its pattern at most a function is compared."""
-
 FloatArray = npt.NDArray[np.floating[Any]]
 KINDS = {"n": "noun", "v": "verb", "a": "adjective", "r": "adverb", "p": "pronoun"}
 
@@ -62,7 +57,7 @@ def word(view: View, given: Given) -> Answer:
             "neighbours": _neighbours(model, label),
             "contexts": _contexts(view, label),
             "phrases": _phrases(view, label),
-            "functions": [_function(model, entry) for entry in entries],
+            "functions": [function_of(model, entry) for entry in entries],
         }
 
 
@@ -106,113 +101,10 @@ def _phrases(view: View, label: str) -> list[Answer]:
         rows = space.rows(head=label)
     except CompositaError:
         return []
-    rows = np.setdiff1d(rows, space.rows("word"))
+    rows = rows[np.asarray(space.items.fields.pattern)[rows] != 0]
     best = rows[np.argsort(-np.asarray(space.frequency)[rows], kind="stable")[:SHOWN]]
     said = zip(space.labels(best), space.display(best), space.frequency[best].tolist(), strict=True)
     return [{"label": a, "display": b, "frequency": int(n)} for a, b, n in said]
-
-
-def _function(model: Model, entry: Entry) -> Answer:
-    """Tell what a function was learned from, what it does, and which others are like it."""
-    lexicon = model.lexicon
-    function = lexicon.function(entry.word, entry.pattern)
-    report = lexicon.report(entry.word, entry.pattern)
-    training = report.get("training") or {}
-    dropped = ", ".join(f"{count:,} {why}" for why, count in (training.get("dropped") or {}).items())
-    facts = [
-        ("pattern", f"{entry.pattern}, arity {entry.arity}"),
-        ("shape", " × ".join(map(str, function.shape)) + (", affine" if any(function.affine) else "")),
-        ("kept as", "a dense tensor" if function.is_dense else f"{function.terms:,} terms of rank one"),
-        ("examples", f"{training.get('used', 0):,} of {training.get('found', 0):,}"),
-        ("dropped", dropped),
-        ("effective rank", f"{report['effective_rank']:.1f}" if report.get("effective_rank") else ""),
-        ("remarks", "; ".join(training.get("notes") or ())),
-    ]
-    return {
-        "pattern": entry.pattern, "arity": entry.arity, "type": function.type, "facts": facts,
-        "levels": [_level(level) for level in training.get("levels") or ()],
-        "singular": _singular(function), "arguments": _typical(lexicon, entry, function),
-        "effects": _effects(model, entry, function), "similar": _similar(lexicon, entry, function),
-    }  # fmt: skip
-
-
-def _level(level: Answer) -> Answer:
-    """Tell how a regression chose its penalty."""
-    penalty = level.get("penalty") or {}
-    lambdas = [value for value in penalty.get("lambda") or () if value is not None]
-    middle = lambdas[len(lambdas) // 2] if lambdas else None
-    curve = [
-        [x, y] for x, y in zip(penalty.get("grid") or (), penalty.get("curve") or (), strict=False) if y is not None
-    ]
-    said = [f"{level.get('regressions', 0):,} regression" + "s" * (level.get("regressions") != 1)]
-    if middle is not None:
-        said.append(f"λ = {middle:.3g}" + (" (median)" if len(lambdas) > 1 else ""))
-    if penalty.get("gcv") is not None and penalty.get("gcv_without"):
-        said.append(f"error {penalty['gcv'] / penalty['gcv_without']:.1%} of that of predicting nothing")
-    verdicts = penalty.get("verdicts") or {}
-    said += [f"{name}: {count}" for name, count in verdicts.items() if count]
-    return {
-        "title": f"Regression over {level.get('name', '')}", "text": ", ".join(said) + ".", "curve": curve,
-        "lambda": middle,
-    }  # fmt: skip
-
-
-def _singular(function: Function) -> list[float]:
-    if function.arity != 1:
-        return []
-    with suppress(CompositaError):
-        return [float(value) for value in function.singular_values()[:60]]
-    return []
-
-
-def _ids(lexicon: Lexicon, entry: Entry) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    examples = lexicon.examples(entry.word, entry.pattern)
-    frequency = examples.frequency if examples.frequency is not None else np.ones(len(examples.ids))
-    return np.asarray(examples.ids), np.asarray(frequency)
-
-
-def _typical(lexicon: Lexicon, entry: Entry, function: Function) -> list[Answer]:
-    ids, frequency = _ids(lexicon, entry)
-    found = []
-    for place, name in enumerate(function.names):
-        totals = np.bincount(ids[:, place], frequency, len(lexicon.words))
-        best = [i for i in np.argsort(-totals, kind="stable")[:TYPICAL].tolist() if totals[i] > 0]
-        found.append({
-            "name": name, "typical": [{"label": lexicon.words[i], "frequency": int(totals[i])} for i in best],
-        })  # fmt: skip
-    return found
-
-
-def _effects(model: Model, entry: Entry, function: Function) -> list[Answer]:
-    """Apply the function to its most frequent arguments, and see what is near."""
-    lexicon = model.lexicon
-    ids, frequency = _ids(lexicon, entry)
-    best = np.argsort(-frequency, kind="stable")[:EFFECTS]
-    phrases = [
-        Phrase(entry.word, tuple(Phrase(lexicon.words[i]) for i in row)) for row in ids[best].tolist()
-    ]  # fmt: skip
-    meanings = model.default_method.compose(lexicon, phrases)
-    with suppress(CompositaError):
-        found = nearest(model.space, meanings, 6, kinds=("words",))
-        return [
-            {
-                "label": str(phrase),
-                "display": phrase.display(),
-                "nearest": [{"label": near.label, "similarity": float(near.similarity)} for near in one.words],
-            }
-            for phrase, one in zip(phrases, found, strict=True)
-        ]
-    return []
-
-
-def _similar(lexicon: Lexicon, entry: Entry, function: Function) -> list[Answer]:
-    """Find functions of the same pattern by the angle between the tensors."""
-    others = [other for other in lexicon.heads(entry.pattern) if other != entry.word][:SIMILAR]
-    found = []
-    for other in others:
-        with suppress(CompositaError):
-            found.append((float(function.cosine(lexicon.function(other, entry.pattern))), other))
-    return [{"label": other, "similarity": cosine} for cosine, other in sorted(found, reverse=True)[:SHOWN]]
 
 
 # ---------------------------------------------------------------- many

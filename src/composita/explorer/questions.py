@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import composita
 from composita.composition.methods import METHODS
-from composita.explorer.composing import compare, compose, concordance
+from composita.explorer.composing import compare, compose, concordance, explanation
 from composita.explorer.endpoints import Answer, Endpoint, Given, Parameter
+from composita.explorer.learned import similar
 from composita.explorer.looking import complete, map_of, some_words, word
 from composita.explorer.scores import experiment, items
 
@@ -74,6 +75,7 @@ def _pairs(view: View, examples: list[str]) -> list[list[str]]:
 
 
 _SENTENCE = Parameter("s", "A sentence, 'dogs chase cats', or a phrase, 'chase-v(cat-n, dog-n)'.", most=500)
+_READING = Parameter("reading", "Which derivation, from 0.", "number", default=0, most=1000)
 _METHOD = Parameter("method", "A method of composition; by default the lexicon's own.", default="", most=60)
 _NAMES = tuple(
     Parameter(name, f"The {name}, as in the table.", most=200) for name in ("benchmark", "method", "space")
@@ -93,9 +95,15 @@ ENDPOINTS = (
     ),
     Endpoint(
         "compose",
-        "A sentence: derivations, neighbours of its vector, and what makes it.",
+        "A sentence: derivations, the steps of its composition, and neighbours of its vector.",
         compose,
-        (_SENTENCE, _METHOD, Parameter("reading", "Which derivation, from 0.", "number", default=0, most=1000)),
+        (_SENTENCE, _METHOD, _READING),
+    ),
+    Endpoint(
+        "explain",
+        "Of which attested phrases the vector of a sentence is made, with their weights.",
+        explanation,
+        (_SENTENCE, _METHOD, _READING),
     ),
     Endpoint(
         "compare",
@@ -117,6 +125,12 @@ ENDPOINTS = (
         "A word: neighbours, contexts, phrases and functions.",
         word,
         (Parameter("w", "A word such as chase-v.", most=200),),
+    ),
+    Endpoint(
+        "word/similar",
+        "The functions of a pattern that are nearest to that of a word; asked again, it goes on comparing.",
+        similar,
+        (Parameter("w", "A word such as chase-v.", most=200), Parameter("pattern", "A pattern such as svo.", most=60)),
     ),
     Endpoint(
         "map",

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from composita.explorer.guard import is_loopback
-from composita.store.errors import MissingExtraError, UsageError
+from composita.store.errors import MissingExtraError, StoreError, UsageError
+from composita.store.folder import LOCK, META
 
 HERE = "127.0.0.1"
 PORT = 8765
+STAGES = "stages"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,11 @@ class Place:
 
 
 def serve(
-    path: str | Path, *, host: str = HERE, port: int = PORT, announce: Callable[[Place], None] = lambda place: None
+    path: str | Path,
+    *,
+    host: str = HERE,
+    port: int = PORT,
+    announce: Callable[[Place, str], None] = lambda place, why: None,
 ) -> None:
     """Show a run, a lexicon or a space in the browser until Ctrl-C.
 
@@ -53,7 +59,8 @@ def serve(
     port
         The port; 0 for one that is free.
     announce
-        Called with the place once it can be opened.
+        Called with the place once it can be opened, and with the reason if what is there cannot be read now: a run
+        that is still being made, or is damaged. The pages say so, and show it as soon as it can be read.
 
     """
     try:
@@ -63,21 +70,32 @@ def serve(
         raise MissingExtraError("the explorer", package="starlette", extra="web") from None
     from composita.explorer.app import create_app
     from composita.explorer.questions import example_sentences
-    from composita.explorer.view import View
+    from composita.explorer.view import Showing
 
-    view = View.open(path)
+    showing = Showing(Path(path), prepare=lambda view: view.prepare(example_sentences(view)))
+    unreadable = ""
+    try:
+        showing.view()
+    except StoreError as error:
+        if not _may_become_readable(Path(path)):
+            raise
+        unreadable = str(error)
     listening = _listen(host, port)
     place = Place(host, listening.getsockname()[1], None if is_loopback(host) else secrets.token_urlsafe(24))
     config = uvicorn.Config(
-        create_app(view, hosts=place.hosts, token=place.token), log_level="warning", access_log=False,
+        create_app(showing, hosts=place.hosts, token=place.token), log_level="warning", access_log=False,
         server_header=False, limit_concurrency=200, timeout_keep_alive=20, h11_max_incomplete_event_size=64 << 10,
     )  # fmt: skip
     server: Any = uvicorn.Server(config)
-    view.prepare(example_sentences(view))
-    announce(place)
+    announce(place, unreadable)
     # Ctrl-C is how the explorer is left; uvicorn raises it once more when it has closed.
     with listening, suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
+
+
+def _may_become_readable(path: Path) -> bool:
+    """Whether a folder looks like one of ours: half-written, damaged or newer."""
+    return any((path / name).exists() for name in (META, LOCK, STAGES))
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -5,29 +5,40 @@ from __future__ import annotations
 import logging
 import threading
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from composita.composition.methods import METHODS
 from composita.composition.model import Model, open_model
+from composita.explorer.background import Background
 from composita.store.errors import CompositaError, NotFoundError
 from composita.store.folder import Folder
-from composita.store.progress import Cancellation
+from composita.store.progress import Cancellation, check
 
 if TYPE_CHECKING:
+    from composita.composition.meanings import Meanings
+    from composita.composition.method import Method
     from composita.corpus.corpus import Corpus
     from composita.experiment.run import Run
+    from composita.grammar.phrase import Phrase
     from composita.spaces.space import Space
 
 
 logger = logging.getLogger("composita")
+_T = TypeVar("_T")
+
+REMEMBERED = 256
+"""So many answers that took long are kept."""
+PATIENCE = 12.0
+"""So many seconds a question waits for what has to be learned before it can be answered."""
 
 
 class Known(NamedTuple):
@@ -36,6 +47,16 @@ class Known(NamedTuple):
     form: str
     label: str
     times: int
+
+
+def learner_of(method: Method) -> str | None:
+    """Give the name of the learner whose functions a method applies, empty for the lexicon's; None for other methods.
+
+    >>> [learner_of(METHODS[name]) for name in ("add", "regression", "learned+head")]
+    [None, 'multistep', '']
+    """
+    found: str | None = getattr(method.combine, "keywords", {}).get("learner")
+    return found
 
 
 @dataclass(frozen=True)
@@ -63,6 +84,9 @@ class View:
     cancel: Cancellation | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     kept: dict[str, object] = field(default_factory=dict)
+    background: Background = field(default_factory=Background)
+    answers: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
+    answers_lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def open(cls, path: str | Path) -> View:
@@ -81,34 +105,60 @@ class View:
 
     @contextmanager
     def alone(self) -> Iterator[Model]:
-        """Give the model to one question at a time."""
-        with self.lock:
-            if self.cancel is not None:
-                self.cancel.check()
+        """Give the model to one question at a time; a question that nobody waits for any more leaves the queue."""
+        while not self.lock.acquire(timeout=0.25):
+            check(self.cancel)
+        try:
+            check(self.cancel)
             yield self.model
+        finally:
+            self.lock.release()
+
+    def compose(self, method: Method, phrases: Sequence[Phrase], patience: float = PATIENCE) -> Meanings | None:
+        """Compose phrases; None where a method has to learn longer for them than somebody has patience for.
+
+        Methods that learn a function for each verb that is asked for do so in the background, where it can be asked
+        for again; all others answer at once.
+        """
+        if not self.learns(method):
+            with self.alone() as model:
+                return method.compose(model.lexicon, phrases)
+        key = (method.name, tuple(phrases))
+        return self.background.ask(key, lambda: method.compose(self.model.lexicon, phrases), patience)
+
+    def learns(self, method: Method) -> bool:
+        """Whether a method learns functions that the lexicon does not have."""
+        own = learner_of(method) in (None, "", self.model.ground.own)
+        return not own and not method.impossible(self.model.lexicon)
+
+    def remember(self, key: Hashable, find: Callable[[], _T]) -> _T:
+        """Give what was found before, of the last ones that were found."""
+        with self.answers_lock:
+            if key in self.answers:
+                self.answers.move_to_end(key)
+                known: _T = self.answers[key]
+                return known
+        found = find()
+        with self.answers_lock:
+            self.answers[key] = found
+            if len(self.answers) > REMEMBERED:
+                self.answers.popitem(last=False)
+        return found
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Let every method learn, in the background, what it learns from all phrases before it can compose."""
+        """Let methods learn, in the background, what they learn from all phrases before they can compose any."""
         with self.alone() as model:
             phrases = model.phrases(texts)
+        for name in self.methods:
             # Methods that make no sense here learn nothing, and would only say so.
-            waiting = {name for name in self.methods if not METHODS[name].doubtful(model.lexicon)}
-        self.kept["waiting"] = waiting
+            if not self.learns(METHODS[name]) and not METHODS[name].doubtful(self.model.lexicon):
+                self.background.submit(("prepare", name), partial(self._prepare, METHODS[name], phrases))
 
-        def work() -> None:
-            for name in sorted(waiting):
-                try:
-                    METHODS[name].compose(self.model.lexicon, phrases)
-                except CompositaError as error:
-                    logger.warning("explorer: %s: %s", name, error)
-                waiting.discard(name)
-
-        threading.Thread(target=work, daemon=True, name="preparing methods").start()
-
-    def is_ready(self, method: str) -> bool:
-        """Whether a method has learned what it needs."""
-        waiting = self.kept.get("waiting")
-        return not (isinstance(waiting, set) and method in waiting)
+    def _prepare(self, method: Method, phrases: Sequence[Phrase]) -> None:
+        try:
+            self.compose(method, phrases)
+        except CompositaError as error:
+            logger.warning("explorer: %s: %s", method.name, error)
 
     # ------------------------------------------------------------ what is there beside the lexicon
 
@@ -180,6 +230,28 @@ class View:
         """The methods that the lexicon allows at all."""
         with self.lock:
             return [name for name, method in METHODS.items() if not method.impossible(self.model.lexicon)]
+
+
+@dataclass
+class Showing:
+    """What is shown at a path, opened when it is asked for: as long as that fails, each question is told why.
+
+    A run that is still being made is shown as soon as it is finished.
+    """
+
+    path: Path
+    opened: View | None = None
+    prepare: Callable[[View], None] = lambda view: None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def view(self) -> View:
+        """Give the view, or say why it cannot be opened."""
+        with self.lock:
+            if self.opened is None:
+                found = View.open(self.path)
+                self.prepare(found)
+                self.opened = found
+            return self.opened
 
 
 @dataclass(frozen=True)
