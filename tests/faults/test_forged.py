@@ -13,7 +13,6 @@ import traceback
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from composita.composition.methods import METHODS
@@ -53,7 +52,7 @@ def use_counts(path, artefacts):
 
 def use_space(path, artefacts):
     space = Space.open(path)
-    space.labels(), space.nearest(np.asarray(space.array[0]), 3)
+    space.labels(), space.nearest(space.array[:1], 3)
     learn(space, min_nonzero=1)
 
 
