@@ -1,17 +1,17 @@
 """The paper's experiment, rehearsed on synthetic text of growing size: what each stage takes, and what more would take.
 
-    python -m benchmarks.rehearsal --sizes 1M,10M --folder scratch
+    python -m benchmarks.rehearsal --sizes 1M,10M,100M,280M --functions 10M --lin 10M --folder scratch
 
-Each stage is the command that a user would give, in a process of its own: its time on the wall, the time of all its
-threads and processes on the processor, the largest memory of them all together, and what it writes. Growth is fitted
-to the time on the processor, which other programs on the machine disturb least. Everything made is removed again.
+Sizes may also be rehearsed one by one: what the file of results says of other sizes stays there. Each stage is the
+command that a user would give, in a process of its own: its time on the wall, the time of all its threads and
+processes on the processor, the largest memory of them all together, and what it writes. Growth is fitted to the time
+on the processor, which other programs on the machine disturb least. Everything made is removed again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import platform
 import shutil
@@ -46,7 +46,7 @@ INTRANSITIVE, OBJECTS, SUBJECTS = 281, 324, 15
 ITEMS, RATERS, RATED = 199, 25, 100
 """As in the benchmark of transitive sentences: pairs, people, and how many pairs each of them rated."""
 FURTHER = (2_800_000_000, 1_000_000_000_000)
-LOOKS = 0.1  # seconds between two looks at the memory
+LOOKS = 0.25  # seconds between two looks at the memory
 
 
 @dataclass(frozen=True)
@@ -110,9 +110,9 @@ def _watch(session: int, peak: list[int], ended: threading.Event) -> None:
 
 
 def rehearse(
-    tokens: int, texts: Sequence[Path], folder: Path, workers: int, *, lin: bool, whole: bool
+    tokens: int, texts: Sequence[Path], folder: Path, workers: int, *, lin: bool, functions: bool
 ) -> tuple[list[Stage], dict[str, int]]:
-    """Run all stages on some files of text; ``whole`` with functions at the paper's numbers of examples."""
+    """Run all stages on some files of text; ``functions`` also at the paper's numbers of examples."""
     many = ["-q", "--workers", str(workers)]
     corpus, counts, heads, ratings = (folder / name for name in ("corpus", "counts", "heads.txt", "ratings.txt"))
     ppmi, svd, nmf, lexicon = (folder / name for name in ("ppmi", "svd", "nmf", "lexicon"))
@@ -137,7 +137,7 @@ def rehearse(
     evaluate("evaluate, svd", lexicon, "verb,add,learned")
     evaluate("evaluate, nmf", nmf, "verb,add,multiply,kronecker")
     shutil.rmtree(lexicon)
-    if whole:
+    if functions:
         for space in (svd, nmf):
             write_examples(space, folder / "examples")
             do(f"functions, {space.name}", lexicon, "learn", folder / "examples", "--out", lexicon, "--preset", "paper",
@@ -220,20 +220,21 @@ def write_ratings(space: Space, path: Path) -> None:
 
 
 def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
-    """Fit the power of a size that values grow with.
+    """Fit the power of a size that values grow with; of a single one, 0.
 
     >>> round(exponent([1, 10, 100], [3, 30, 300]), 3)
     1.0
     """
     if len(sizes) < 2 or min(values) <= 0:
-        return math.nan
+        return 0.0
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
 def growth(stages: Sequence[Stage]) -> list[dict[str, object]]:
     """Say for each stage how it grows, and what it would take for more tokens.
 
-    The exponent is that of the three largest sizes: on small ones the start of the program weighs most.
+    The exponent is that of the three largest sizes: on small ones the start of the program weighs most. A stage of one
+    size has none: it is one that does not depend on how much text there is, or is not part of the paper's experiment.
     """
     found = []
     for name in dict.fromkeys(stage.stage for stage in stages):
@@ -243,10 +244,9 @@ def growth(stages: Sequence[Stage]) -> list[dict[str, object]]:
         for what in ("cpu", "memory", "disk"):
             values = [float(getattr(s, what)) for s in some]
             power = exponent(sizes, values)
-            row[f"{what}_exponent"] = None if math.isnan(power) else round(power, 3)
+            row[f"{what}_exponent"] = round(power, 3)
             row[f"{what}_projected"] = {
-                str(more): None if math.isnan(power) else values[-1] * (more / last.tokens) ** max(power, 0.0)
-                for more in FURTHER
+                str(more): values[-1] * (more / last.tokens) ** max(power, 0.0) for more in FURTHER
             }
         found.append(row)
     return found
@@ -260,8 +260,6 @@ def show(rows: Sequence[dict[str, object]]) -> None:
         assert isinstance(cpu, dict)
         assert isinstance(memory, dict)
         values = [cpu[str(FURTHER[0])], memory[str(FURTHER[0])]]
-        if None in values:
-            continue
         print(f"{row['stage']:<22} {row['cpu_exponent']:>12} {row['memory_exponent']:>10}   "
               f"{values[0]:8.0f} s {values[1] / 1e9:6.2f} GB")  # fmt: skip
 
@@ -286,34 +284,48 @@ def main() -> None:
     parser.add_argument("--sizes", default="1M,10M", help="how many tokens, such as 1M,10M,100M,280M")
     parser.add_argument("--folder", type=Path, help="where to work; by default in a temporary folder")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--lin", action="store_true", help="also factorise by the paper's own algorithm")
+    parser.add_argument("--functions", default="", help="at which sizes to learn from the paper's numbers of examples")
+    parser.add_argument("--lin", default="", help="at which sizes to factorise also by the paper's own algorithm")
     parser.add_argument("--out", type=Path, default=RESULTS / "rehearsal.json", help="the file of results")
     asked = parser.parse_args()
-    sizes = sorted(parse_count(size) for size in asked.sizes.split(","))
-    asked.folder and asked.folder.mkdir(parents=True, exist_ok=True)
-    stages: list[Stage] = []
-    abouts = {}
+    sizes, functions, lin = (
+        sorted(parse_count(size) for size in words.split(",") if size)
+        for words in (asked.sizes, asked.functions, asked.lin)
+    )
+    if asked.folder:
+        asked.folder.mkdir(parents=True, exist_ok=True)
+    stages, abouts = earlier(asked.out, sizes)
     with tempfile.TemporaryDirectory(prefix="rehearsal-", dir=asked.folder) as name:
         folder = Path(name)
         for tokens in sizes:
             texts, place = make_texts(tokens, folder), folder / "work"
             place.mkdir()
             abouts[tokens] = {"text": sum(path.stat().st_size for path in texts)}
-            done, about = rehearse(tokens, texts, place, asked.workers, lin=asked.lin, whole=tokens == sizes[-1])
+            done, about = rehearse(
+                tokens, texts, place, asked.workers, lin=tokens in lin, functions=tokens in functions
+            )
             stages += done
             abouts[tokens] |= about
             print(f"{human(tokens):>6} {abouts[tokens]}", flush=True)
             shutil.rmtree(place)
-            rows = growth(stages)
-            _keep(asked.out, asked.workers, stages, abouts, rows)
-    show(rows)
+            _keep(asked.out, asked.workers, stages, abouts, growth(stages))
+    show(growth(stages))
 
 
-def _keep(out: Path, workers: int, stages: Sequence[Stage], abouts: object, rows: object) -> None:
+def earlier(path: Path, sizes: Sequence[int]) -> tuple[list[Stage], dict[int, dict[str, int]]]:
+    """Read what is known of other sizes."""
+    if not path.exists():
+        return [], {}
+    said = json.loads(path.read_text())
+    stages = [Stage(**stage) for stage in said["stages"] if stage["tokens"] not in sizes]
+    return stages, {int(size): about for size, about in said["sizes"].items() if int(size) not in sizes}
+
+
+def _keep(out: Path, workers: int, stages: Sequence[Stage], abouts: dict[int, dict[str, int]], rows: object) -> None:
     """Write down what is known by now."""
     said = {
         "machine": platform.machine(), "python": platform.python_version(), "workers": workers,
-        "sizes": abouts, "stages": [asdict(stage) for stage in stages], "growth": rows,
+        "sizes": dict(sorted(abouts.items())), "stages": [asdict(stage) for stage in stages], "growth": rows,
     }  # fmt: skip
     out.parent.mkdir(exist_ok=True)
     out.write_text(json.dumps(said, indent=1) + "\n")
