@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import composita
-from composita.counting.counts import Counts
+from composita.counting.counts import Counts, Matrix
 from composita.spaces import similarity
 from composita.spaces.cells import from_scipy
 from composita.spaces.space import Space
@@ -233,6 +233,23 @@ def test_counts_with_other_columns(space):
         space.project(words().select(None, ["tail-n"]))
     with pytest.raises(UsageError, match="vectors from elsewhere have no columns"):
         Space.from_vectors(["dog-n"], np.eye(1)).project(other)
+
+
+def test_damaged_cells_are_refused(counts):
+    """The kernels do not look whether a column is there: that is done before."""
+    segment = counts.segments[0]
+    for damage in (
+        {"indices": segment.indices + 4},
+        {"indices": segment.indices - 1},
+        {"indptr": np.where(np.arange(len(segment.indptr)) == 2, 40, segment.indptr)},
+        {"data": segment.data[:-1]},
+    ):
+        damaged = replace(counts, segments=(replace(segment, **damage), *counts.segments[1:]))
+        with pytest.raises(CorruptError, match="counts: damaged"):
+            Space.from_counts(damaged, dimensions=2)
+    beside = Matrix(np.array([0, 1]), np.array([2], np.int32), np.ones(1, np.float32), (1, 2))
+    with pytest.raises(CorruptError, match="columns that are not there"):
+        Space.from_vectors(["a"], beside)
 
 
 def test_wrong_vectors():

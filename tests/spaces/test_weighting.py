@@ -1,5 +1,8 @@
 """Weightings: each formula by hand on a table of three by three, and against dense formulas on random tables."""
 
+import math
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +11,7 @@ from scipy.stats import chi2_contingency
 
 from composita.counting.counts import Matrix
 from composita.spaces import kernels
-from composita.spaces.weighting import WEIGHTINGS, Table, Weighting
+from composita.spaces.weighting import INFORMATION, WEIGHTINGS, Table, Weighting
 from composita.store.errors import InputError, UsageError
 from tests.spaces.helpers import dense, random_cells
 
@@ -177,6 +180,60 @@ def test_all_zero():
     nothing = Matrix(np.zeros(3, np.int64), np.empty(0, np.int32), np.empty(0, np.int32), (2, 2))
     with pytest.raises(InputError, match="no counts at all"):
         Weighting.fit(nothing)
+
+
+def plain_information(matrix, made, clip, local):
+    """Write (positive, local) information cell by cell, as the formula says it."""
+    indptr, indices, values = [0], [], []
+    for first, last in pairwise(matrix.indptr.tolist()):
+        r = sum(int(n) for n in matrix.data[first:last]) / made.unit
+        for cell in range(first, last):
+            n, c = matrix.data[cell] / made.unit, made.columns[matrix.indices[cell]]
+            value = math.log(n * made.total / (r * c)) - made.shift if n and c else 0.0
+            value = (max(value, 0.0) if clip else value) * (n if local else 1)
+            if value:
+                indices.append(int(matrix.indices[cell]))
+                values.append(value)
+        indptr.append(len(indices))
+    return indptr, indices, values
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_information_against_a_plain_loop(data):
+    """Rows of small, of large and of mixed counts, of zeros and of nothing, in columns that the core lacks too."""
+    sizes = st.sampled_from([0, 1, 2, 7, 300, 16_383, 16_384, 70_000, 2**31 - 1])
+    lists = data.draw(st.lists(st.lists(sizes, max_size=9), min_size=1, max_size=6))
+    kind = data.draw(st.sampled_from([np.int32, np.int64]))
+    lengths = [len(cells) for cells in lists]
+    random = np.random.default_rng(data.draw(st.integers(0, 99)))
+    indices = np.concatenate([np.sort(random.permutation(9)[:length]) for length in lengths]).astype(np.int32)
+    matrix = Matrix(
+        np.cumsum([0, *lengths]), indices, np.array([n for cells in lists for n in cells], kind), (len(lists), 9)
+    )
+    core = random_cells(20, 9, density=0.4)
+    core.indices[core.indices == 4] = 5  # a column that the core lacks
+    name = data.draw(st.sampled_from(["pmi", "ppmi", "lmi"]))
+    made = Weighting.fit(
+        core, name, unit=data.draw(st.sampled_from([1, 3])), shift=data.draw(st.sampled_from([0, 1.0]))
+    )
+    found = made.apply(matrix)
+    indptr, indices, values = plain_information(matrix, made, *INFORMATION[name])
+    np.testing.assert_array_equal(found.indptr, indptr)
+    np.testing.assert_array_equal(found.indices, indices)
+    np.testing.assert_allclose(found.data, values, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", WEIGHTINGS)
+def test_negative_numbers_are_refused_wherever_they_are(name):
+    """They would be looked up beside the table of logarithms."""
+    for kind in (np.int32, np.int64, np.float32):
+        whole = Matrix(np.array([0, 6]), np.arange(6, dtype=np.int32), np.arange(1, 7).astype(kind), (1, 6))
+        made = Weighting.fit(whole, name)
+        for place in range(6):
+            signs = np.where(np.arange(6) == place, -1, 1).astype(kind)
+            with pytest.raises(InputError, match="a number is negative"):
+                made.apply(whole._replace(data=whole.data * signs))
 
 
 def test_kernels_in_plain_python():

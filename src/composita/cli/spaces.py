@@ -134,7 +134,7 @@ def print_space(found: dict[str, Any]) -> None:
         "space": found["path"],
         "history": found["history"],
         "words": f"{found['words']:,}, {found['core']:,} of them core",
-        "phrases": ", ".join(f"{name} {count:,}" for name, count in found["phrases"].items()) or "none",
+        "phrases": ", ".join(f"{name} {count:,}" for name, count in found["phrases"].items() if count) or "none",
         "dimensions": f"{found['dimensions']:,}"
         + (f", {found['density']:.2%} of them filled" if found["sparse"] else ""),
         "size": human_bytes(found["bytes"]) if found["bytes"] else "",

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from composita.counting.counts import Counts, Matrix
 from composita.spaces import kernels
 from composita.store.engine import HERE, Engine, Task, run_tasks
+from composita.store.errors import CorruptError
 from composita.store.progress import Cancellation, ProgressCallback, silent
 
 if TYPE_CHECKING:
@@ -69,6 +70,20 @@ def cut(indptr: Int64Array, rows: int = PIECE_ROWS, cells: int = PIECE_CELLS) ->
     return list(pairwise(bounds))
 
 
+def check_pointers(matrix: Matrix, where: object) -> None:
+    """Refuse rows that do not follow each other, because the kernels would read beside the arrays."""
+    bounds = matrix.indptr
+    good = len(bounds) == matrix.shape[0] + 1 and bounds[0] == 0 and bounds[-1] == len(matrix.indices)
+    if not good or len(matrix.indices) != len(matrix.data) or (np.diff(bounds) < 0).any():
+        raise CorruptError(f"{where}: damaged, the cells do not fit to the rows; make it again")
+
+
+def check_cells(matrix: Matrix, where: object) -> None:
+    """Refuse cells in columns that there are not, for the same reason."""
+    if len(matrix.indices) and not 0 <= matrix.indices.min() <= matrix.indices.max() < matrix.shape[1]:
+        raise CorruptError(f"{where}: damaged, there are cells in columns that are not there; make it again")
+
+
 def slice_rows(matrix: Matrix, first: int, last: int) -> Matrix:
     """Give some neighbouring rows where they lie."""
     start, stop = int(matrix.indptr[first]), int(matrix.indptr[last])
@@ -78,15 +93,20 @@ def slice_rows(matrix: Matrix, first: int, last: int) -> Matrix:
 
 def count_pieces(counts: Counts, rows: Int64Array | None = None) -> Iterator[tuple[Int64Array, Matrix]]:
     """Give the cells of all rows or of some in pieces: the numbers of the rows, and a matrix of them."""
-    first = 0
+    first, where = 0, counts.path or "counts"
     for segment in counts.segments:
         whole = Matrix(segment.indptr, segment.indices, segment.data, (len(segment), counts.shape[1]))
+        check_pointers(whole, where)
         for begin, end in cut(segment.indptr):
             numbers = np.arange(first + begin, first + end)
             if rows is None:
-                yield numbers, slice_rows(whole, begin, end)
+                piece = slice_rows(whole, begin, end)
             elif len(kept := np.intersect1d(numbers, rows, assume_unique=True)):
-                yield kept, take_rows(whole, kept - first)
+                numbers, piece = kept, take_rows(whole, kept - first)
+            else:
+                continue
+            check_cells(piece, where)
+            yield numbers, piece
         first += len(segment)
 
 

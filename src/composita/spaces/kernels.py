@@ -42,21 +42,21 @@ def row_sums(indptr: Array, data: Array, sums: Array) -> None:
 
 
 @inlined_kernel
-def amount(data: Array, begin: int, end: int) -> Any:  # noqa: ANN401 - a sum and a cell
-    """Give the sum of some cells, by four sums that do not wait for each other, and the largest cell."""
+def amount(data: Array, begin: int, end: int) -> Any:  # noqa: ANN401 - a sum and two cells
+    """Give the sum of some cells, by four sums that do not wait for each other, and the least and the largest cell."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    most = data[begin] if begin < end else data.dtype.type(0)
+    least = most = data[begin] if begin < end else data.dtype.type(0)
     cell = begin
     while cell + 4 <= end:
         p, q, r, s = data[cell], data[cell + 1], data[cell + 2], data[cell + 3]
         a, b, c, d = a + p, b + q, c + r, d + s
-        most = max(most, p, q, r, s)
+        least, most = min(least, p, q, r, s), max(most, p, q, r, s)
         cell += 4
     while cell < end:
         a += data[cell]
-        most = max(most, data[cell])
+        least, most = min(least, data[cell]), max(most, data[cell])
         cell += 1
-    return (a + b) + (c + d), most
+    return (a + b) + (c + d), least, most
 
 
 @inlined_kernel
@@ -74,10 +74,11 @@ def inform(
     out_indices: Array,
     out_data: Array,
 ) -> int:
-    """Write the positive information of a row of small whole counts.
+    """Write the positive information of a row of whole counts from 0 to below ``len(logs)``.
 
     Every cell is written, and the next one over it if it is not kept: a branch that goes either way costs more. Numbers
-    without a sign are no negative indices, which would have to be looked for.
+    without a sign are no negative indices, which would have to be looked for; so the caller must know that there are
+    none.
     """
     for cell in range(np.uintp(begin), np.uintp(end)):
         column, number = np.uint32(indices[cell]), np.uint32(data[cell])
@@ -107,12 +108,15 @@ def weigh_by_information(
     """Write the (positive, local) pointwise mutual information of some rows, without the cells that become 0.
 
     ``log_column`` is ln(N / n_c), or -inf for a column that the core does not have; ``logs`` holds ln(n / unit) of
-    small whole numbers n, so that hardly a logarithm is taken, and is empty where counts are not whole.
+    small whole numbers n, so that hardly a logarithm is taken, and is empty where counts are not whole. Give -1 where a
+    number is negative.
     """
     used = 0
     for place in range(len(rows)):
         begin, end = indptr[rows[place]], indptr[rows[place] + 1]
-        total, most = amount(data, begin, end)
+        total, least, most = amount(data, begin, end)
+        if least < 0:
+            return -1
         less = np.log(total / unit) + shift
         if clip and most < len(logs):
             if local:
@@ -202,14 +206,14 @@ def weigh_by_score(
     out_indices: Array,
     out_data: Array,
 ) -> int:
-    """Write the scores of some rows, without the cells that become 0."""
+    """Write the scores of some rows, without the cells that become 0; give -1 where a number is negative."""
     used = 0
     for place in range(len(rows)):
-        row = rows[place]
-        whole = 0.0
-        for cell in range(indptr[row], indptr[row + 1]):
-            whole += data[cell]
-        for cell in range(indptr[row], indptr[row + 1]):
+        begin, end = indptr[rows[place]], indptr[rows[place] + 1]
+        whole, least, _ = amount(data, begin, end)
+        if least < 0:
+            return -1
+        for cell in range(begin, end):
             column = indices[cell]
             n, r, c = data[cell] / unit, whole / unit, columns[column]
             if kind < TSCORE:

@@ -17,6 +17,7 @@ from composita.counting.keys import pack
 from composita.counting.labels import ABSENT, Names
 from composita.counting.patterns import MOST_ARGUMENTS, Pattern
 from composita.spaces import building
+from composita.spaces.cells import check_cells, check_pointers
 from composita.spaces.items import Items
 from composita.spaces.steps import STEPS, Chain, Rows, is_sparse
 from composita.store.arrays import read_arrays, reserve_array, write_arrays
@@ -248,11 +249,10 @@ def _read_rows(folder: Folder, shape: tuple[int, int]) -> Rows:
         return vectors
     cells = read_arrays(folder.file("cells.safetensors"))
     indptr, indices, data = cells["indptr"], cells["indices"], cells["data"]
-    if len(indptr) != shape[0] + 1 or not indptr[-1] == len(indices) == len(data) or (np.diff(indptr) < 0).any():
-        raise ValueError("the cells do not fit to the items")
-    if len(indices) and not 0 <= indices.min() <= indices.max() < shape[1]:
-        raise ValueError("cells in columns that are not there")
-    return Matrix(indptr, indices, data, shape)
+    rows = Matrix(indptr, indices, data, shape)
+    check_pointers(rows, folder.path)
+    check_cells(rows, folder.path)
+    return rows
 
 
 def _read_chain(folder: Folder, has_arrays: bool) -> Chain:

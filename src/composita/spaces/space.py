@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from composita.counting.counts import Counts, Matrix
 from composita.spaces import building, similarity
-from composita.spaces.cells import take_rows, to_scipy
+from composita.spaces.cells import check_cells, check_pointers, take_rows, to_scipy
 from composita.spaces.items import Items, Phrases
 from composita.spaces.steps import Chain, Rows, describe
 from composita.store.errors import InputError, UsageError
@@ -196,6 +196,9 @@ class Space:
         numbers = array if isinstance(array, Matrix) else np.ascontiguousarray(array, np.float32)
         if len(numbers.shape) != 2 or numbers.shape[0] != len(labels):
             raise UsageError(f"expected {len(labels)} rows, one for each label, got the shape {tuple(numbers.shape)}")
+        if isinstance(numbers, Matrix):
+            check_pointers(numbers, "vectors")
+            check_cells(numbers, "vectors")
         values = numbers.data if isinstance(numbers, Matrix) else numbers
         if not np.isfinite(values).all():
             row = "" if isinstance(numbers, Matrix) else labels[int(np.argmin(np.isfinite(numbers).all(axis=1)))]
@@ -402,6 +405,10 @@ class Space:
     def similarities(self, pairs: Sequence[tuple[str, str]], measure: str = "cosine") -> npt.NDArray[np.float64]:
         """Compute the similarities of many pairs."""
         rows = np.array([[self.find(one), self.find(other)] for one, other in pairs], np.int64).reshape(-1, 2)
+        return self.similarity_of(rows, measure)
+
+    def similarity_of(self, rows: npt.NDArray[Any], measure: str = "cosine") -> npt.NDArray[np.float64]:
+        """Compute the similarities of many pairs of rows, given by their numbers: (n, 2) -> (n,)."""
         found = [
             similarity.pairs(self.take(rows[first:last, 0]), self.take(rows[first:last, 1]), measure)
             for first, last in similarity.blocks(len(rows), 1024)

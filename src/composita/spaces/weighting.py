@@ -178,6 +178,8 @@ class Weighting:
             columns = self._smoothed if self.name in _SMOOTHED else self.columns
             about = SCORES[self.name], columns, self.found, self.total, float(self.size)
             used = kernels.weigh_by_score(*cells, *about, ends, *out)
+        if used < 0:
+            raise InputError(f"{self.name} weighs counts, and a number is negative: expected none below 0")
         return _matrix(ends, out[0][:used], out[1][:used], matrix.shape[1])
 
     def _apply_own(self, matrix: Matrix, rows: npt.NDArray[np.int64]) -> Matrix:

@@ -26,7 +26,6 @@ import numpy as np
 import numpy.typing as npt
 
 from composita.counting.words import LETTERS, split_label
-from composita.spaces import similarity
 from composita.store.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -110,8 +109,7 @@ class WordPairs:
         known = (rows >= 0).all(axis=1)
         values = np.full(len(self), np.nan)
         if known.any():
-            both = space.take(rows[known].ravel()).reshape(-1, 2, space.dimensions)
-            values[known] = similarity.pairs(both[:, 0], both[:, 1], measure)
+            values[known] = space.similarity_of(rows[known], measure)
         missing = {
             word
             for place, pair in enumerate(zip(self.left, self.right, strict=True))
