@@ -4,7 +4,11 @@ import pytest
 
 from composita import CompositaError, Grammar
 from composita.corpus.columns import Tokens
-from composita.grammar.dependencies import derive, derive_file
+from composita.corpus.corpus import Corpus
+from composita.corpus.labels import Scheme
+from composita.corpus.tags import Tagset
+from composita.grammar import dependencies
+from composita.grammar.dependencies import derive, derive_corpus, derive_file
 from tests.counting.helpers import conllu
 
 
@@ -20,7 +24,7 @@ CASES = [
     (("Dogs/dog/NOUN/2/nsubj", "sleep/sleep/VERB/0/root"), "sleep-v(dog-n)", ()),
     (
         ("Big/big/ADJ/3/amod", "old/old/ADJ/3/amod", "dogs/dog/NOUN/4/nsubj", "sleep/sleep/VERB/0/root",
-         "./././4/punct"),
+         "././PUNCT/4/punct"),
         "sleep-v(big-a(old-a(dog-n)))",
         (),
     ),
@@ -103,6 +107,51 @@ def test_other_labels_and_files(tmp_path):
     assert "questions" in asked.reason
     assert "no pattern finds" in nothing.reason
     assert derive(Tokens.from_sentences([])) == []
+
+
+def test_labels_and_tags_are_told_from_the_text():
+    clear = [
+        ("Cats", "cat", "NOUN", "NNS", 3, "nsubjpass"), ("were", "be", "AUX", "VBD", 3, "auxpass"),
+        ("chased", "chase", "VERB", "VBN", 0, "ROOT"), ("by", "by", "ADP", "IN", 3, "agent"),
+        ("dogs", "dog", "NOUN", "NNS", 4, "pobj"),
+    ]  # fmt: skip
+    for rows, meaning in ((clear, "chase-v(cat-n)(dog-n)"), (sentence(*CASES[3][0]), "chase-v(cat-n)(dog-n)")):
+        (found,) = derive(Tokens.from_sentences([rows]))
+        assert str(found.derivation.term) == meaning
+    strange = [("x", "x", "NN", "QQ", 0, "hub"), ("y", "y", "NN", "QQ", 1, "spoke")]
+    with pytest.raises(CompositaError, match="cannot tell which label scheme this is: .*--labels"):
+        derive(Tokens.from_sentences([strange]))
+    tagset, scheme = Tagset.load("penn"), Scheme.load("clear")
+    (found,) = derive(Tokens.from_sentences([clear]), labels=scheme, tags=tagset)
+    assert str(found.derivation.term) == "chase-v(cat-n)(dog-n)"
+
+
+def test_blocks_give_what_the_whole_gives(monkeypatch):
+    sentences = [sentence(*rows) for rows, *_ in CASES] + [sentence(*rows) for rows in REFUSED]
+    whole = derive(Tokens.from_sentences(sentences))
+    monkeypatch.setattr(dependencies, "BLOCK", 3)
+    assert derive(Tokens.from_sentences(sentences)) == whole
+    assert len(whole) == len(sentences)
+    for each in whole:
+        leaves = [] if each.derivation is None else list(each.derivation.root.leaves())
+        assert all(each.words[leaf.place] == leaf.form for leaf in leaves)
+
+
+def test_a_corpus_is_derived_wholesale(tmp_path, monkeypatch):
+    """Each shard by its own labels and tags, in the order of the corpus."""
+    (tmp_path / "one.conllu").write_text(conllu([sentence(*rows) for rows, *_ in CASES]))
+    clear = [
+        ("Cats", "cat", "NOUN", "NNS", 3, "nsubjpass"), ("were", "be", "AUX", "VBD", 3, "auxpass"),
+        ("chased", "chase", "VERB", "VBN", 0, "ROOT"), ("by", "by", "ADP", "IN", 3, "agent"),
+        ("dogs", "dog", "NOUN", "NNS", 4, "pobj"),
+    ]  # fmt: skip
+    (tmp_path / "two.conllu").write_text(conllu([clear] * 4))
+    corpus = Corpus.build([tmp_path / "one.conllu", tmp_path / "two.conllu"], tmp_path / "corpus")
+    monkeypatch.setattr(dependencies, "BLOCK", 3)
+    found = list(derive_corpus(corpus))
+    expected = [meaning for _, meaning, _ in CASES] + ["chase-v(cat-n)(dog-n)"] * 4
+    assert [str(each.derivation.term) for each in found] == expected
+    assert [each.left_out for each in found[: len(CASES)]] == [left_out for *_, left_out in CASES]
 
 
 def test_own_refusals():

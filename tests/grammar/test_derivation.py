@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 
 from composita import CompositaError, Grammar
+from composita.composition.methods import METHODS
 from composita.functions.function import Function
+from composita.functions.learn import learn
+from composita.functions.onestep import OneStep
 from composita.grammar import discopy as diagrams
 from composita.grammar.evaluation import evaluate
 from composita.grammar.types import axes_of
+from tests.composition.helpers import tiny_space
 
 WORDS = {"angry": "angry-a", "dogs": "dog-n", "chase": "chase-v", "furry": "furry-a", "cats": "cat-n", "bark": "bark-v"}
 SIZES = {"N": 3, "S": 2}
@@ -90,6 +94,42 @@ def test_as_discopy_diagram(derivation, paper):
         modifying.derivations("a b c")[0].to_discopy()
 
 
+def test_one_sum_of_products_is_what_the_functor_makes(derivation):
+    """`contract` multiplies no more than it must; discopy's own evaluation is the slow way."""
+    pytest.importorskip("discopy")
+    tensors = {word.name: tensor(word) for word in derivation.constants}
+    diagram = derivation.to_discopy()
+    functor = diagrams.functor(diagram, SIZES, tensors.__getitem__)
+    np.testing.assert_allclose(diagrams.contract(functor, diagram), functor(diagram).array)
+
+
+@pytest.mark.parametrize("kernel", ["product", "affine", "additive"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_functor_of_a_lexicon(paper, kernel, intercept):
+    """The diagram of a sentence of bare words gives what the method gives, also where functions are affine."""
+    pytest.importorskip("discopy")
+    lexicon = learn(tiny_space(), learner=OneStep(kernel=kernel, intercept=intercept), min_nonzero=0)
+    words = {"dogs": "dog-n", "chase": "chase-v", "cats": "cat-n", "furry": "furry-a", "sleep": "sleep-v"}
+    for sentence in ("dogs chase cats", "dogs sleep", "furry cats"):
+        (found,) = paper.derivations(sentence, words)
+        diagram = found.to_discopy()
+        made = diagrams.contract(diagrams.functor_of(lexicon, diagram), diagram)
+        expected = METHODS["learned"].compose(lexicon, [found.phrase]).vector(0)
+        assert len(made) in (lexicon.dimensions, lexicon.dimensions + 1)
+        np.testing.assert_allclose(made[: lexicon.dimensions], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_functor_of_a_lexicon_and_composed_arguments(paper):
+    """Linear functions give the direction that the method gives, whatever the lengths of the arguments."""
+    pytest.importorskip("discopy")
+    lexicon = learn(tiny_space(), learner=OneStep(kernel="product", intercept=False), min_nonzero=0)
+    (found,) = paper.derivations("angry dogs chase furry cats", WORDS)
+    diagram = found.to_discopy()
+    made = diagrams.contract(diagrams.functor_of(lexicon, diagram), diagram)
+    expected = METHODS["learned"].compose(lexicon, [found.phrase]).vector(0)
+    np.testing.assert_allclose(made / np.linalg.norm(made), expected / np.linalg.norm(expected), rtol=1e-4, atol=1e-5)
+
+
 def test_ditransitives_in_numbers():
     english = Grammar.load("english")
     words = WORDS | {"boys": "boy-n", "give": "give-v", "girls": "girl-n", "books": "book-n", "given": "give-v"}
@@ -122,6 +162,24 @@ def test_trees_and_shapes(derivation):
     assert [leaf.place for leaf in derivation.root.leaves()] == [0, 1, 2, 3, 4]
     assert (derivation.category, str(derivation.type)) == ("S", "S")
     assert repr(derivation).startswith("Derivation('angry dogs chase furry cats': chase-v(")
+
+
+def test_compact_trees():
+    """What is made of one category alone is left out, words and all else stay."""
+    (found, *_) = Grammar.load("english").derivations("the dogs that chase furry cats bark", WORDS)
+    full, compact = found.root, found.root.compact()
+    assert [leaf.form for leaf in compact.leaves()] == [leaf.form for leaf in full.leaves()]
+    assert (compact.meaning, compact.category) == (full.meaning, full.category)
+
+    def parts(tree):
+        return [tree, *(inner for part in tree.parts for inner in parts(part))]
+
+    assert all(len(part.parts) != 1 or not part.parts[0].parts or not part.parts[0].parts[0].parts
+               for part in parts(compact))  # fmt: skip
+    assert len(parts(compact)) < len(parts(full))
+    assert compact.compact() == compact
+    assert len(found.tree(compact=True).splitlines()) < len(found.tree().splitlines())
+    assert found.svg().count("<text") < found.svg(compact=False).count("<text")
 
 
 def test_contractions_of_other_meanings():

@@ -108,19 +108,46 @@ def test_what_has_no_meaning_is_refused(english, sentence, word):
 
 
 @pytest.mark.parametrize(
-    "sentence",
+    ("sentence", "part", "reason"),
     [
-        "cats are chased",  # without an agent; never "cats chase"
-        "cats have been chased",
-        "cats are chased in houses",
-        "dogs chasing cats",
-        "dogs are chase cats",
-        "chased by dogs",
-        "his dogs sleep",
-        "dogs bark cats sleep",
-        "that dogs bark",
-        "dogs and",
+        ("cats are chased", "are chased", "a passive without an agent"),  # never "cats chase"
+        ("cats have been chased", "have been chased", "a passive without an agent"),
+        ("houses are lived in", "are lived in", "a passive without an agent"),
+        ("dogs are angry", "are angry", "what something is"),
+        ("dogs are cats", "are cats", "what something is"),
+        ("dogs that are angry sleep", "are angry", "what something is"),
+        ("boys say dogs bark", "say dogs bark", "a complement without that"),
+        ("boys say to bark", "say to bark", "infinitives"),
+        ("her dogs sleep", "her dogs", "possessives"),
+        ("dog books sleep", "dog books", "names and compounds"),
+        ("cats in houses sleep", "cats in houses", "prepositions behind nouns"),
+        ("dogs chasing cats", "dogs chasing cats", "a noun with an -ing form"),
+        ("often dogs bark", "often dogs bark", "what stands before the subject"),
+        ("in houses , dogs sleep", "in houses , dogs sleep", "what stands before the subject"),
+        ("there are dogs", "there are dogs", "there is and there are"),
+        ("who chases cats", "who chases cats", "questions"),
+        ("which do chase cats", "which do chase cats", "questions"),
     ],
+)
+def test_constructions_without_a_meaning_are_refused(english, sentence, part, reason):
+    with pytest.raises(CompositaError, match=f"{part!r} is refused: .*{reason}") as caught:
+        english.derivations(sentence, ENGLISH | {"her": "her-p"})
+    assert len(str(caught.value)) < 250
+
+
+def test_a_construction_is_named_only_where_nothing_else_is_found(english):
+    """*In houses* may belong to the verb: that the noun has no such phrase is then no reason to refuse."""
+    assert str(english.derivations("dogs chase cats in houses", ENGLISH)[0].term).startswith("and(chase-v")
+    with pytest.raises(CompositaError, match="word 2: 'doggs' is unknown; did you mean dogs"):
+        english.derivations("angry doggs sleep", ENGLISH)
+    # A word that is unknown is named, also where the rest would be refused.
+    with pytest.raises(CompositaError, match="word 1: 'katts' is unknown"):
+        english.derivations("katts are chased", ENGLISH)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["cats are chased in houses", "dogs are chase cats", "chased by dogs", "that dogs bark", "dogs and"],
 )
 def test_what_has_no_rule_is_no_sentence(english, sentence):
     with pytest.raises(CompositaError, match="is no S or NP of this grammar|unknown"):

@@ -87,11 +87,11 @@ def test_derivations_are_those_of_an_enumeration(rules):
 
 def test_many_derivations_are_counted_and_not_written_out():
     grammar = Grammar.parse('start N\nN -> "a" : a-n\nN -> N N : and(N_1, N_2)')
-    start = time.perf_counter()
+    start = time.process_time()
     found = parsing.parse(grammar._compiled, ["a"] * 40, Forms(), ["N"], 20)
     assert found.number == 680425371729975800390  # the 39th Catalan number
     assert len(found.derivations) == 20
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert len(grammar.derivations("a " * 12, most=7)) == 7
 
 
@@ -154,9 +154,9 @@ def test_kinds_of_forms():
 
 def test_sentences_are_split():
     assert parsing.split_words("The dogs, which bark, chase O'Neill's e-mail...") == [
-        "the", "dogs", ",", "which", "bark", ",", "chase", "o'neill's", "e-mail"
+        "The", "dogs", ",", "which", "bark", ",", "chase", "O'Neill's", "e-mail"
     ]  # fmt: skip
-    assert parsing.split_words("Don’t  go!") == ["don't", "go"]
+    assert parsing.split_words("Don’t  go!") == ["Don't", "go"]
     assert parsing.split_words("cafe\u0301") == ["café"]
     assert parsing.split_words("give_up-v hope-n") == ["give_up-v", "hope-n"]
     assert parsing.split_words(" . ") == []
@@ -173,7 +173,7 @@ def test_sentences_are_split():
         ("dogs saw cats?", "questions have no meaning here"),
         ("doggs saw cats", r"word 1: 'doggs' is unknown; did you mean dogs\?"),
         ("doggs saw catts", "word 1: 'doggs' is unknown; .*; word 3: 'catts' is unknown; did you mean cats"),
-        ("saw dogs", "behind 'saw' found 'dogs' .word 2., expected Vt, Vi"),
+        ("saw dogs", r"behind 'saw' found 'dogs' .word 2., expected a verb \(Vt Vi\)"),
         ("dogs saw cats saw", "behind 'dogs saw cats' found 'saw' .word 4., expected the end"),
         ("dogs, cats", "word 2: the grammar has no place for ','"),
         ("狗 追 猫", "word 1: '狗' is unknown"),
@@ -187,6 +187,49 @@ def test_what_is_no_sentence_is_explained(sentence, reason):
         Grammar.load("paper").derivations(sentence, TABLE)
     assert len(str(caught.value)) < 400
     assert caught.value.exit_code == 2
+
+
+def test_what_could_have_come_is_said_in_words():
+    """Categories of a class are named together, without their features; words of the grammar stand as they are."""
+    english = Grammar.load("english")
+    words = {"dogs": "dog-n", "cats": "cat-n", "chase": "chase-v"}
+    with pytest.raises(CompositaError, match=r"the end came too soon, expected .*a noun or pronoun \(N\)") as caught:
+        english.derivations("dogs chase cats and the", words)
+    assert "an adjective (ADJ)" in str(caught.value)
+    with pytest.raises(CompositaError, match=r"expected a verb \(Vt Vi\), \"is\""):
+        Grammar.parse(
+            "S -> NP VP : VP(NP)\nNP -> N : N\nN -> <n p>\nVP -> Vt NP : Vt(NP)\nVP -> Vi : Vi\nVP -> IS VP : VP\n"
+            'Vt -> <v>\nVi -> <v>\nIS -> "is"'
+        ).derivations("dogs cats", words)
+
+
+def test_names_are_rare_in_small_letters():
+    """*Queens* is the name where it is written so, and otherwise more than one queen."""
+    table = pa.table({"form": ["queens", "queens"], "label": ["queens-n", "queen-n"], "count": [60, 40]})
+    grammar, forms = Grammar.parse("start N\nN -> <n>"), Forms(table, names=["queens-n"])
+    named, several = (grammar.derivations(word, forms) for word in ("Queens", "queens"))
+    assert [str(d.term) for d in named] == ["queens-n", "queen-n"]
+    assert [str(d.term) for d in several] == ["queen-n", "queens-n"]
+    assert several[1].likelihood == pytest.approx(0.6 / parsing.RARELY)
+    assert several[0].words == ("queens",)
+
+
+def test_words_of_the_grammar_are_rarely_of_the_lexicon():
+    """*The cats like dogs*: *like* is a preposition of the fragment, but it may be a verb."""
+    words = {"cats": "cat-n", "dogs": "dog-n", "like": "like-v"}
+    assert str(Grammar.load("english").derivations("cats like dogs", words)[0].term) == "like-v(dog-n)(cat-n)"
+    grammar = Grammar.parse('start X, Y\nX -> "a" : a-n\nX -> N : N\nY -> N : N\nN -> <n>')
+    found = grammar.derivations("a", {"a": "a-n"})
+    assert [d.likelihood for d in found] == [1, pytest.approx(1 / parsing.RARELY)]
+
+
+def test_derivations_that_can_be_worked_out_come_first():
+    grammar = Grammar.parse("start S\nS -> NP VP : VP(NP)\nNP -> N : N\nN -> <n>\nVP -> <v>")
+    table = pa.table({"form": ["a", "a", "b"], "label": ["a-n", "x-n", "b-v"], "count": [90, 10, 1]})
+    far = pa.table({"form": ["a", "a", "b"], "label": ["a-n", "x-n", "b-v"], "count": [10_000, 90, 1]})
+    for forms, first in ((table, "x-n"), (far, "a-n")):  # but what is a hundred times less likely stays behind
+        found = grammar.derivations("a b", Forms(forms, least=0), known=lambda word: word.name != "a-n")
+        assert str(found[0].phrase) == f"b-v({first})"
 
 
 def test_without_forms():
@@ -219,13 +262,17 @@ def test_long_and_ambiguous_sentences_are_bounded():
         "dogs " + "that see dogs " * 25 + "run",
     ]
     for sentence in sentences:
-        start = time.perf_counter()
+        start = time.process_time()
+        said = ""
         try:
             found = english.derivations(sentence, words, most=5)
             assert str(found[0].phrase)
         except CompositaError as error:
-            assert any(part in str(error) for part in ("too ambiguous", "too deeply", "too large", "is no S"))  # noqa: PT017
-        assert time.perf_counter() - start < 20
+            said = str(error)
+        endings = ("too ambiguous", "too deeply", "too large", "is no S", "is refused")
+        assert not said or any(part in said for part in endings)
+        assert len(said) < 400
+        assert time.process_time() - start < 20
 
 
 def test_ten_words_are_parsed_quickly():
@@ -238,7 +285,7 @@ def test_ten_words_are_parsed_quickly():
     best = 1.0
     english.derivations(sentence, words)
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         assert english.derivations(sentence, words)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     assert best < 0.05

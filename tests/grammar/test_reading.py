@@ -23,15 +23,39 @@ VP -> Vd NP NP : Vd(NP_2)(NP_1)
 
 
 def test_alternatives_words_and_classes():
-    text = read_grammar('N -> <n p>\nP -> "in" | "in" "front" "of"\nV -> <v !*ing>')
+    text = read_grammar('N -> <n p !who !whom>\nP -> "in" | "in" "front" "of"\nV -> <v !*ing>\nA -> <a *er *est>')
     assert [rule.right for rule in text.rules] == [
-        (WordClass(("n", "p")),),
+        (WordClass(("n", "p"), ("who", "whom"), fits=False),),
         (Word("in"),),
         (Word("in"), Word("front"), Word("of")),
-        (WordClass(("v",), "*ing", fits=False),),
+        (WordClass(("v",), ("*ing",), fits=False),),
+        (WordClass(("a",), ("*er", "*est")),),
     ]
     assert str(text.rules[2].meaning) == "in_front_of"
-    assert str(text.rules[3]) == "V -> <v !*ing>"
+    assert [str(text.rules[n]) for n in (0, 3, 4)] == ["N -> <n p !who !whom>", "V -> <v !*ing>", "A -> <a *er *est>"]
+
+
+def test_what_a_class_admits():
+    who = WordClass(("n", "p"), ("who", "whom"), fits=False)
+    assert [who.admits(*word) for word in (("who", "who-p"), ("dogs", "dog-n"), ("runs", "run-v"))] == [0, 1, 0]
+    degrees = WordClass(("a",), ("*er", "*est"))
+    assert [degrees.admits(*word) for word in (("older", "old-a"), ("oldest", "old-a"), ("old", "old-a"))] == [1, 1, 0]
+    assert not degrees.admits("clever", "clever-a")  # the lemma itself is not inflected
+    bare = WordClass(("v",), ("*ing", "*ed"), fits=False)
+    assert [bare.admits(*word) for word in (("sings", "sing-v"), ("sing", "sing-v"), ("asked", "ask-v"))] == [1, 1, 0]
+
+
+def test_constructions_can_be_refused():
+    text = read_grammar(
+        'feature f : fin, ing\nVP[f] -> V[f] NP : V(NP)\nrefuse VP[f] -> V[f] V[ing] | V[f] "that" NP : "why not"'
+    )
+    rules = [refusal.rule for refusal in text.refusals]
+    assert [(rule.left, *map(str, rule.right)) for rule in rules] == [
+        ("VP[fin]", "V[fin]", "V[ing]"), ("VP[ing]", "V[ing]", "V[ing]"),
+        ("VP[fin]", "V[fin]", '"that"', "NP"), ("VP[ing]", "V[ing]", '"that"', "NP"),
+    ]  # fmt: skip
+    assert {refusal.reason for refusal in text.refusals} == {"why not"}
+    assert not any(refusal.covers("that") for refusal in text.refusals)
 
 
 def test_lines_that_go_on_and_line_ends():
@@ -82,7 +106,8 @@ WRONG = [
     ("N -> <n> N : N", "expected <n> alone: write a rule V -> <n>"),
     ("N -> <x>", "expected letters of n v a r p"),
     ("N -> <>", "expected letters of n v a r p"),
-    ("N -> <n *a *b>", "expected letters of n v a r p"),
+    ("N -> <n *a !*b>", "expected letters of n v a r p and perhaps forms such as"),
+    ("N -> <n who>", "expected letters of n v a r p"),
     # directives
     ("start S,", "expected a category such as S, found the end"),
     ("start X\nS -> N : N\nN -> <n>", "start X: there is no such category"),
@@ -93,7 +118,12 @@ WRONG = [
     ("feature f : a\nfeature f : b", "the feature f is declared twice"),
     ("feature f : fin, ing\nVP[finn] -> N : N", "'finn' is no feature; did you mean fin"),
     ("VP[x] -> N : N", r"'x' is no feature; declare it above: feature f : x"),
-    ('refuse no : "why"', "expected a word such as"),
+    ('refuse no : "why"', "1: column 8: expected a word in quotes such as \"no\", or a construction .*, found 'no'"),
+    ('refuse no', "expected a word in quotes such as"),
+    ('S -> N : N\nrefuse S -> N : "why"', "2: column 8: expected a construction of two parts or more"),
+    ('S -> N : N\nrefuse S -> N N', "expected ':' and the reason in quotes"),
+    ('S -> N : N\nN -> <n>\nrefuse S -> M N : "why"', "grammar:3: refuse .*: no rule makes M"),
+    ('S -> N : N\nN -> <n>\nrefuse NN -> N N : "why"', "no rule makes NN"),
     ('refuse "no"', "expected ':' and the reason in quotes"),
     ('refuse "no" : because', "expected the reason in quotes"),
     ("# nothing", "no rules in it: expected lines such as"),

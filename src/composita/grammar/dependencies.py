@@ -288,7 +288,8 @@ class _Sentence:
         label = self.text.labels[token]
         name = f"{label[:-2]}_{joint}{label[-2:]}" if joint else label
         word = Const(name, kind)
-        leaf = Tree("", kind, word, form=self.rows[token - self.first].form, place=token)
+        place = token - self.first
+        leaf = Tree("", kind, word, form=self.rows[place].form, place=place)
         return Tree(category, kind, word, (leaf,), rule=category)
 
     # ------------------------------------------------------------ what is not in it

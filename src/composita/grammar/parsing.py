@@ -440,7 +440,7 @@ def _refused(grammar: Compiled, written: Sequence[str], forms: Forms, start: Seq
     made = _first_above(found.derivations[0], len(grammar.rules))
     assert made is not None, "without a refused construction the sentence would have been derived"
     places = list(_places(made))
-    part = " ".join(words[min(places) : max(places) + 1])
+    part = shorten(words[min(places) : max(places) + 1])
     reason = grammar.constructions[made.rule - len(grammar.rules)].reason
     return f"{shorten(words)!r}: {part!r} is refused: {reason}"
 

@@ -106,6 +106,9 @@ def _read_feature(reader: Reader, found: Text) -> None:
 def _read_refuse(reader: Reader, found: Text) -> None:
     """Read words that are refused, or a construction, and the reason."""
     if reader.next.kind == "name":
+        follows = reader.signs[reader.place + 1 : reader.place + 2]
+        if not follows or (follows[0].kind != "arrow" and follows[0].text != "["):
+            raise reader.unexpected('a word in quotes such as "no", or a construction such as NP -> NP P NP')
         left, alternatives = _read_sides(reader, found)
         if any(len(parts) < 2 for parts in alternatives):
             raise reader.error("expected a construction of two parts or more, such as NP -> NP P NP", left.sign)
