@@ -111,3 +111,23 @@ def test_means_only(folder, capsys):
     (folder / "words.txt").write_text("dog-n cat-n 8.0\ndog-n car-n 1.0\ncat-n ball-n 2\nball-n car-n 3\n")
     code, out, _ = run(capsys, "evaluate", "lexicon", "-b", "words.txt", "--methods", "add", "--bootstrap", "20")
     assert code == 0 and "individual" not in out and "4 ratings, means only" in out
+
+
+def test_what_cannot_be_said_is_null_and_not_shown(folder, capsys):
+    same = "sentence1\tsentence2\tannotator\trating\n" + "".join(
+        f"dog-n\tdog-n\t{who}\t3\ncat-n\tcat-n\t{who}\t5\ncar-n\tcar-n\t{who}\t{n}\nball-n\tball-n\t{who}\t1\n"
+        for n, who in enumerate("ab")
+    )
+    (folder / "same.tsv").write_text(same)
+    arguments = ["evaluate", "lexicon", "-b", "same.tsv", "--methods", "add,multiply", "--bootstrap", "20", "-q"]
+    code, out, _ = run(capsys, *arguments, "--differences")
+    assert code == 0 and "nan" not in out and "Paired differences" not in out
+    code, out, _ = run(capsys, *arguments, "--json")
+    (said,) = json.loads(out, parse_constant=pytest.fail)
+    assert code == 0 and said["differences"][0]["difference"] is None
+
+
+def test_differences_without_resampling(folder, capsys):
+    code, out, _ = run(capsys, "evaluate", "lexicon", "-b", "rated.txt", "--methods", "verb,add", "--bootstrap", "0",
+                       "--differences", "-q")  # fmt: skip
+    assert code == 0 and "verb - add" in out and "nan" not in out

@@ -180,6 +180,25 @@ def test_predictions_are_cosines():
     assert list(found.reasons) == [1] and "lion-n has no vector" in found.reasons[1]
 
 
+def test_what_differs_by_rounding_only_is_the_same():
+    random = np.random.default_rng(5)
+    lexicon = Lexicon.from_vectors({f"{w}-{p}": random.normal(size=50) for p in "nv" for w in "abcdef"})
+    pairs = [("a", "b", "c"), ("b", "c", "d"), ("d", "e", "f"), ("e", "f", "a")]
+    items = [
+        Item(Phrase.parse(f"{v}-v({o}-n, {s}-n)"), Phrase.parse(f"{v}-v({s}-n, {o}-n)"), f"{v}{o}{s}")
+        for v, o, s in pairs
+    ]
+    similarity = predict(METHODS["add"], lexicon, items).similarity
+    assert similarity.tolist() == [1.0] * len(items)
+    found = score(benchmark_of(items), {"add": similarity}, bootstrap=10)
+    assert np.isnan(found["add"].rho_mean)
+
+
+def benchmark_of(items):
+    lines = [f"{item.left}\t{item.right}\t{who}\t{n}" for n, item in enumerate(items) for who in "ab"]
+    return Benchmark.from_text(OURS + "\n".join(lines))
+
+
 @pytest.mark.parametrize("method", ["add", "kronecker"])
 def test_coordinations_are_sums(method):
     lexicon = small_lexicon()

@@ -8,8 +8,10 @@ import pytest
 from composita.evaluation.benchmarks import Benchmark
 from composita.evaluation.scoring import score
 from composita.experiment.against import common_sheets, pair_sheets, pairs, with_common
+from composita.experiment.differences import paired
 from composita.experiment.results import Results
 from composita.experiment.scores import scored_of
+from composita.store.strict_json import dump_json
 
 LINES = [f"w{n}-n\tx{n}-n\t{who}\t{(n * 5 + 2 * (who == 'b')) % 7}" for n in range(12) for who in "ab"]
 BENCHMARK = Benchmark.from_text("\n".join(["sentence1\tsentence2\tannotator\trating", *LINES]), name="mine")
@@ -56,6 +58,18 @@ def test_common_items_are_those_that_all_methods_score_in_all_spaces():
         row = next(row for row in found.rows if row.method == name)
         assert row.more["rho_individual_common"] == pytest.approx(expected[name].rho_individual)
         assert row.more["rho_mean_common"] == pytest.approx(expected[name].rho_mean)
+
+
+def test_a_method_that_says_the_same_of_all_items_has_no_differences():
+    found = scored_of(score(BENCHMARK, {"flat": np.ones(12), "good": PREDICTED["good"]}, bootstrap=20),
+                      {"flat": "flat", "good": "good"})  # fmt: skip
+    one = replace(found, space="one", rows=tuple(replace(row, space="one") for row in found.rows))
+    results = with_common(Results(one.rows, (one.reference,)), [one])
+    compared = pairs(results, [one], number=20, seed=0)
+    assert [(row["difference"], row["interval"]) for row in compared] == [(None, None)] * 2
+    assert dump_json(compared) and pair_sheets(compared) == []
+    rated = one.rated()
+    assert paired(rated, "rho_mean", ("flat", np.ones(12)), ("good", PREDICTED["good"]), number=20) is None
 
 
 def test_sheets():

@@ -30,6 +30,7 @@ REFUSED = [
     ("[space]\nreduce = 'pca'", r"\[space\] reduce is 'pca', expected one of svd, nmf, none"),
     ("[space]\npower = -1", r"\[space\] power is -1, expected a number from 0"),
     ("[space]\npower = nan", r"\[space\] power is nan, expected a number from 0"),
+    ("[space]\nshift = inf", r"\[space\] shift is inf, expected a number from 0"),
     ("[vocabulary]\nnouns = 'many'", r"\[vocabulary\] nouns is 'many', expected a whole number from 0 or \"all\""),
     ("[vocabulary]\nproper = 'noun'", r"proper is 'noun', expected one of nouns, arguments, no; did you mean nouns\?"),
     ("[count]\npassives = 1", r"\[count\] passives is 1, expected true or false"),

@@ -47,7 +47,13 @@ CURVES = curve_figure(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("figure", [*figures(story()), CURVES], ids=lambda figure: figure.name)
+MANY = curve_figure(
+    "many", "many curves", [Curve(f"method number {n}", ((1.0, n), (2.0, n + 1))) for n in range(9)],
+    x_title="x", y_title="y",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("figure", [*figures(story()), CURVES, MANY], ids=lambda figure: figure.name)
 def test_a_pdf_draws_every_mark_of_the_picture(figure):
     drawn = program(to_pdf(figure))
     marks = [mark for mark in ET.fromstring(figure.inline()) if not mark.tag.endswith("title")]
@@ -95,3 +101,13 @@ def test_colours_and_lines():
     assert "[4 3] 0 d 0 0 m 1 1 l S" in drawn  # broken
     assert drawn.splitlines()[2].endswith("h S Q")  # a ring
     assert "0.706 0.325 0.035 rg 0 0 2 2 re f" in drawn  # #b45309
+
+
+def test_nine_methods_are_told_apart_within_the_picture():
+    kinds = re.findall(r'<polyline class="([^"]*)"', MANY.inline())
+    assert len(set(kinds)) == 9 and sum("broken" in kind for kind in kinds) == 3
+    assert program(to_pdf(MANY)).count("[6 4] 0 d") == 6  # the lines, and their signs in the legend
+    names = [mark for mark in ET.fromstring(MANY.inline()) if "method number" in (mark.text or "")]
+    assert len({mark.get("y") for mark in names}) > 1
+    assert all(float(mark.get("x")) + text_width(mark.text) < MANY.width for mark in names)
+    assert MANY.height > CURVES.height

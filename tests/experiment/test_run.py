@@ -77,6 +77,7 @@ def test_the_result(place):
     assert all(t["peak_bytes"] > 10**7 and t["seconds"] > 0 for t in run.timings)
     assert run.predictions.num_rows == 160 * 8
     assert "humans" in str(run) and "ceiling" in str(run)
+    assert "High and low items" in run.report.read_text()
     assert repr(run) == "Run(small: miniature-gs2011; spaces full, svd)"
     assert run.folder.verify() == []
 
@@ -229,7 +230,10 @@ def test_a_learning_curve_needs_sizes_and_draws_lines(place, tmp_path):
     curve = learning_curve(changed(place, "short", ("bootstrap = 50", "bootstrap = 0")), [10_000, None])
     sweep = run_sweep(curve, tmp_path / "curve")
     assert [path.name for path in sorted((tmp_path / "curve").glob("figure-learning-*.svg"))]
-    assert "Learning curves" in sweep.report.read_text()
+    report = sweep.report.read_text()
+    assert "Learning curves" in report
+    tokens = sweep.runs[-1][1].counts.tokens
+    assert f"<title>add: {tokens:,} tokens: " in report  # point at it
 
 
 def test_comparing(place, tmp_path):

@@ -22,7 +22,7 @@ from composita.cli.output import (
 from composita.store.errors import UsageError, plural
 
 if TYPE_CHECKING:
-    from composita.evaluation.scoring import Score, Scores
+    from composita.evaluation.scoring import Difference, Score, Scores
 
 DEFAULT_METHODS = "verb,add,multiply,kronecker,relational,learned"
 TITLES = {
@@ -200,14 +200,20 @@ def _print_differences(scores: Scores, conventions: list[str]) -> None:
     for name in conventions:
         rows = [
             [
-                f"{one.first} - {one.second}", f"{one.difference:+.3f}",
-                "{:+.3f} to {:+.3f}".format(*one.interval), f"{one.p:.4f}", f"{one.corrected:.4f}", str(one.items),
+                f"{one.first} - {one.second}", f"{one.difference:+.3f}", *_sureness(one), str(one.items),
             ]
-            for one in scores.differences if one.convention == name
+            for one in scores.differences if one.convention == name and not math.isnan(one.difference)
         ]  # fmt: skip
         if rows:
             heads = ["difference", "by", "95%", "p", "p, corrected", "items"]
             print_table(heads, rows, f"Paired differences, {TITLES[name]}")
+
+
+def _sureness(one: Difference) -> tuple[str, str, str]:
+    """Give the interval and p; nothing where nothing was resampled."""
+    if math.isnan(one.p):
+        return "", "", ""
+    return "{:+.3f} to {:+.3f}".format(*one.interval), f"{one.p:.4f}", f"{one.corrected:.4f}"
 
 
 def _remarks(scores: Scores) -> list[str]:
@@ -216,7 +222,6 @@ def _remarks(scores: Scores) -> list[str]:
         pairs = ", ".join(f"{old} -> {new}" for old, new in scores.exchanged.items())
         said.append(f"{plural(len(scores.exchanged), 'word')} exchanged for other spellings: {pairs}")
     for row in scores.rows:
-        said += list(row.warnings)
         reasons = list(scores.reasons[row.method].values())
         if reasons:
             usual = max(set(reasons), key=lambda reason: (reasons.count(reason), reason))

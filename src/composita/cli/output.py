@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -95,10 +96,19 @@ def print_error(message: str) -> None:
 
 
 def print_json(data: Any) -> None:  # noqa: ANN401 - anything JSON can say
-    """Print data, or a dataclass, as JSON."""
+    """Print data, or a dataclass, as JSON; what is not a number is null."""
     if is_dataclass(data) and not isinstance(data, type):
         data = asdict(data)
-    print(json.dumps(data, ensure_ascii=False, indent=1))  # noqa: T201
+    print(json.dumps(_plain(data), ensure_ascii=False, indent=1, allow_nan=False))  # noqa: T201
+
+
+def _plain(data: Any) -> Any:  # noqa: ANN401
+    """Put None for NaN and what is infinite, all the way down, for JSON has neither."""
+    if isinstance(data, Mapping):
+        return {key: _plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def print_facts(facts: Mapping[str, str]) -> None:

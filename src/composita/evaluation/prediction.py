@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from composita.composition.method import Method
     from composita.functions.lexicon import Lexicon
 
+SAME = 1e-7
+"""Cosines nearer to 1 than this are 1: sums of the same words in another order differ by rounding only, and ranks of
+rounding are no predictions."""
+
 __all__ = ["METHODS", "Prediction", "predict", "predict_ranking", "read_sentences"]
 
 
@@ -77,7 +81,13 @@ def predict(method: Method, lexicon: Lexicon, items: Sequence[Item], *, back_off
         n: tuple(dict.fromkeys(note for i in (*left[n], *right[n]) for note in meanings.notes.get(i, ())))
         for n in range(len(items))
     }
-    return Prediction(similarity, reasons, {n: said for n, said in notes.items() if said}, meanings.warnings)
+    said = {n: noted for n, noted in notes.items() if noted}
+    return Prediction(_without_rounding(similarity), reasons, said, meanings.warnings)
+
+
+def _without_rounding(similarity: FloatArray) -> FloatArray:
+    """Take what is the same but for rounding as the same."""
+    return np.where(np.abs(similarity) > 1 - SAME, np.sign(similarity), similarity)
 
 
 def predict_ranking(
@@ -94,7 +104,7 @@ def predict_ranking(
     notes = {n: meanings.notes[i] for n, i in enumerate(descriptions) if i in meanings.notes}
     for number in np.flatnonzero(np.isnan(similarity).all(axis=0)).tolist():
         reasons.setdefault(number, f"{method.name} makes what cannot be compared with a word")
-    return Prediction(similarity, reasons, notes, meanings.warnings)
+    return Prediction(_without_rounding(similarity), reasons, notes, meanings.warnings)
 
 
 def _sides(items: Sequence[Item]) -> tuple[list[Phrase], list[Phrase]]:

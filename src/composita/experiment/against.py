@@ -6,13 +6,13 @@ What is compared are methods in spaces, ``one-step, svd`` with ``multiply, full`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from composita.evaluation.scoring import Difference, each_two
+from composita.evaluation.scoring import Difference, each_two, plain
 from composita.evaluation.statistics import Observations, correlations, resamples
 from composita.experiment.report.page import Sheet
 from composita.experiment.results import Results, Row
@@ -75,8 +75,8 @@ def pairs(results: Results, scored: Sequence[Scored], *, number: int, seed: int)
 
 
 def _plain(one: Difference) -> dict[str, Any]:
-    said = asdict(one)
-    return said | {"interval": list(one.interval)}
+    """Give it as JSON has it; a method that says the same of all items has no score, hence no difference either."""
+    return {name: plain(value) for name, value in vars(one).items()}
 
 
 def _observed(results: Results, mine: Scored) -> list[tuple[str, Observations]]:
@@ -122,7 +122,8 @@ def pair_sheets(found: Sequence[Mapping[str, Any]]) -> list[Sheet]:
     """Lay out the differences of each benchmark and convention, each method in a row and in a column."""
     tables: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for one in found:
-        tables.setdefault((one["benchmark"], one["convention"]), []).append(one)
+        if one["difference"] is not None:
+            tables.setdefault((one["benchmark"], one["convention"]), []).append(one)
     sheets: list[Sheet] = []
     for (benchmark, convention), rows in tables.items():
         names = list(dict.fromkeys(name for one in rows for name in (one["first"], one["second"])))

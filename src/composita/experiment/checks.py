@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from math import isfinite
 from typing import Any, TypeVar
 
 from composita.counting.words import suggest
@@ -70,7 +71,7 @@ class Number(Check):
 
     def read(self, value: Any, where: str) -> Any:  # noqa: ANN401
         """Give the number."""
-        good = isinstance(value, int | float) and not isinstance(value, bool) and value == value  # no NaN
+        good = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
         if not good or value < self.least or value > (float("inf") if self.most is None else self.most):
             raise self.refuse(value, where)
         return float(value)

@@ -74,6 +74,8 @@ def paired(
 ) -> Difference | None:  # fmt: skip
     """Compare two methods, each a name with its predictions, (items,), NaN for what it does not cover.
 
+    None where one of the two has no score on the items that both cover.
+
     >>> rated = Rated.of("mine", [0, 1, 2, 3, 4], [1, 2, 3, 4, 5], 5)
     >>> good, bad = np.array([1.0, 2, 3, 4, np.nan]), np.array([4.0, 3, 2, 1, 0])
     >>> found = paired(rated, "rho_mean", ("good", good), ("bad", bad), number=100)
@@ -86,6 +88,8 @@ def paired(
     rows = np.stack([np.where(both, first[1], np.nan), np.where(both, second[1], np.nan)])
     observations = rated.observations[convention]
     scores = correlations(rows, observations)[:, 0]
+    if np.isnan(scores).any():  # one of them says the same of all items
+        return None
     drawn = correlations(rows, observations, resamples(rated.items, max(1, number), seed))
     differences = drawn[0] - drawn[1]
     return Difference(

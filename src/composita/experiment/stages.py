@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from composita.counting.vocabulary import Vocabulary
     from composita.evaluation.benchmarks import Benchmark
 
-VERSIONS = {"corpus": 1, "vocabulary": 1, "counts": 1, "space": 1, "lexicon": 1, "scores": 1, "order": 1}
+VERSIONS = {"corpus": 1, "vocabulary": 1, "counts": 1, "space": 1, "lexicon": 1, "scores": 2, "order": 1}
 """Raised by hand when a stage makes something else of the same inputs."""
 
 LEARNED = {"regression": "multistep", "one-step": "onestep", "lexical-function": "plsr"}

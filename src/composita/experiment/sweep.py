@@ -185,9 +185,11 @@ def learning_figures(sweep: Sweep) -> list[Figure]:
 
 
 def _curve(method: str, rows: Sequence[Row | None], tokens: Sequence[int], convention: str) -> Curve | None:
-    points = [
-        (float(size), score)
+    known = [
+        (size, score, row)
         for size, row in zip(tokens, rows, strict=True)
         if row is not None and (score := row.score(convention)) is not None
     ]
-    return Curve(method, tuple(points)) if len(points) > 1 else None
+    said = tuple(f"{size:,} tokens: {score_cell(row, convention).strip()}" for size, _, row in known)
+    points = tuple((float(size), score) for size, score, _ in known)
+    return Curve(method, points, said=said) if len(points) > 1 else None

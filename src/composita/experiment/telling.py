@@ -238,7 +238,7 @@ def _story(
             "corrected (Holm) for there being several. Both are the best of several on these very items, which "
             "flatters both.",
         ))  # fmt: skip
-    sheets += against
+    sheets += [*against, *_separation_sheets(results)]
     if results.references:
         sheets.append(_agreement_sheet(results.references))
     if turned := orders(plan, receipts):
@@ -282,6 +282,20 @@ def _agreement_sheet(references: Sequence[Reference]) -> Sheet:
         "How far people agree", heads, rows,
         "Pairwise agreement stands on top of scores with individual ratings, leave one out on top of those with means.",
     )  # fmt: skip
+
+
+def _separation_sheets(results: Results) -> list[Sheet]:
+    """Show how methods tell items that the designers expect to be high from those that they expect to be low."""
+    rows = tuple(
+        (row.benchmark, row.method, row.space, *(f"{row.more[key]:.3f}" for key in ("high", "low", "separation")))
+        for row in results.rows
+        if row.more.get("separation") is not None
+    )
+    return [] if not rows else [Sheet(
+        "High and low items", ("benchmark", "method", "space", "mean of high", "mean of low", "high over low"), rows,
+        "What methods predict on average for items that the designers of a benchmark expect to be high, and to be low; "
+        "and how often a high one is predicted above a low one, of which chance gives 0.5.",
+    )]  # fmt: skip
 
 
 def orders(plan: Plan, receipts: Mapping[str, Receipt]) -> list[dict[str, Any]]:

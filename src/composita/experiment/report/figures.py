@@ -28,11 +28,12 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line through points, with a band where there are bounds."""
+    """A line through points, with a band where there are bounds, and words for who points at one of them."""
 
     name: str
     points: tuple[tuple[float, float], ...]
     bounds: tuple[tuple[float, float], ...] = ()
+    said: tuple[str, ...] = ()
 
 
 def _plain(*names: str) -> str:
@@ -58,7 +59,9 @@ def interval_figure(results: Results, benchmark: str, convention: str) -> Figure
     spaces, left, width = results.spaces, room_for((row.method for row in rows), 130), 720
     bounds = [v for row in rows for v in (row.interval(convention) or (row.score(convention),)) if v is not None]
     axis = Axis.around([0.0, *bounds, *(value for _, value in marks_at)], left, width - 20)
-    marks, y = [], 44.0
+    named, low_end = legend(spaces, left, 14, width - 20)
+    top = low_end + 20  # where the grid begins
+    marks, y = [], top + 10
     drawn: list[str] = []
     for method in dict.fromkeys(row.method for row in rows):
         mine = [row for row in rows if row.method == method]
@@ -75,15 +78,15 @@ def interval_figure(results: Results, benchmark: str, convention: str) -> Figure
         y += 8
     bottom = y
     for place, label in axis.labels():
-        marks += [line(place, 34, place, bottom, "grid"), text(place, bottom + 16, label, "middle soft")]
-    marks.append(line(axis.place(0.0), 34, axis.place(0.0), bottom))
+        marks += [line(place, top, place, bottom, "grid"), text(place, bottom + 16, label, "middle soft")]
+    marks.append(line(axis.place(0.0), top, axis.place(0.0), bottom))
     for name, value in marks_at:
-        marks += [line(axis.place(value), 34, axis.place(value), bottom, "mark"),
-                  text(axis.place(value), 30, name, "middle soft")]  # fmt: skip
+        marks += [line(axis.place(value), top, axis.place(value), bottom, "mark"),
+                  text(axis.place(value), top - 4, name, "middle soft")]  # fmt: skip
     title = f"{benchmark}: {CONVENTIONS[convention]}, with 95% intervals over items"
     return Figure(
         f"figure-{_plain('intervals', benchmark, convention)}", title, width, int(bottom + 30),
-        (*legend(spaces, left, 14), *marks, *drawn),
+        (*named, *marks, *drawn),
     )  # fmt: skip
 
 
@@ -129,19 +132,23 @@ def curve_figure(
     ys = [y for curve in curves for _, y in curve.points] + [
         y for curve in curves for pair in curve.bounds for y in pair
     ]
-    across, up = Axis.around(xs, 64, width - 16, log=log), Axis.around(ys, height - 44, 44)
-    marks = [*legend([curve.name for curve in curves], 64, 14), *frame(across, up, x_title=x_title, y_title=y_title)]
+    named, low_end = legend([curve.name for curve in curves], 64, 14, width - 16)
+    height += round(low_end) - 14
+    across, up = Axis.around(xs, 64, width - 16, log=log), Axis.around(ys, height - 44, low_end + 30)
+    marks = [*named, *frame(across, up, x_title=x_title, y_title=y_title)]
     for series, curve in enumerate(curves):
         pairs = list(zip(curve.points, curve.bounds, strict=True)) if curve.bounds else []
         edge = [(x, low) for (x, _), (low, _) in pairs] + [(x, high) for (x, _), (_, high) in reversed(pairs)]
         if edge:
             marks.append(band([(across.place(x), up.place(y)) for x, y in edge], series))
-        points = [(across.place(x), up.place(y)) for x, y in curve.points if math.isfinite(y)]
-        marks.append(path(points, series))
-        marks += [
-            dot(a, b, series, f"{curve.name}: {x:g}, {y:.3g}", 3)
-            for (a, b), (x, y) in zip(points, curve.points, strict=False)
+        said = curve.said or [f"{x:g}, {y:.3g}" for x, y in curve.points]
+        points = [
+            (across.place(x), up.place(y), words)
+            for (x, y), words in zip(curve.points, said, strict=True)
+            if math.isfinite(y)
         ]
+        marks.append(path([(a, b) for a, b, _ in points], series))
+        marks += [dot(a, b, series, f"{curve.name}: {words}", 3) for a, b, words in points]
     return Figure(f"figure-{_plain(name)}", title, width, height, tuple(marks))
 
 

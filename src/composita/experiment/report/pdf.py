@@ -104,6 +104,7 @@ def _manner(kinds: list[str]) -> str:
     pens = {"grid": ("faint", "1 w"), "axis": ("soft", "1 w"), "mark": ("soft", "1.5 w [4 3] 0 d"),
             "line": ("ink", "1.75 w 1 j")}  # fmt: skip
     colour, pen = pens[next(kind for kind in kinds if kind in pens)]
+    pen += " [6 4] 0 d" if "broken" in kinds else ""
     return f"{_colour(series or colour)} RG {pen}"
 
 

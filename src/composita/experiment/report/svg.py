@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from html import escape
 
 SERIES = 6
-"""How many series have a colour and a shape of their own; further ones begin anew."""
+"""How many series have a colour and a shape of their own; as many more have broken lines, further ones begin anew."""
 BROAD = 500
 """Pictures of more pixels across are not made too small to be read on narrow screens, but moved from side to side."""
 
@@ -49,7 +49,8 @@ svg.figure text {{ fill: var(--ink); }} svg.figure .soft {{ fill: var(--soft); }
 svg.figure .grid {{ stroke: var(--faint); stroke-width: 1; }}
 svg.figure .axis {{ stroke: var(--soft); stroke-width: 1; }}
 svg.figure .mark {{ stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 4 3; }}
-svg.figure .line {{ fill: none; stroke-width: 1.75; }} svg.figure .band {{ stroke: none; fill-opacity: {BAND:g}; }}
+svg.figure .line {{ fill: none; stroke-width: 1.75; }} svg.figure .broken {{ stroke-dasharray: 6 4; }}
+svg.figure .band {{ stroke: none; fill-opacity: {BAND:g}; }}
 svg.figure .end {{ text-anchor: end; }} svg.figure .middle {{ text-anchor: middle; }}
 svg.figure .bold {{ font-weight: 600; }}
 """ + "".join(
@@ -203,7 +204,12 @@ def line(x1: float, y1: float, x2: float, y2: float, kind: str = "axis") -> str:
 def path(points: Sequence[tuple[float, float]], series: int) -> str:
     """Draw a line through points."""
     way = " ".join(f"{x:g},{y:g}" for x, y in points)
-    return f'<polyline class="line k{series % SERIES}" points="{way}"/>'
+    return f'<polyline class="line k{series % SERIES}{_broken(series)}" points="{way}"/>'
+
+
+def _broken(series: int) -> str:
+    """Say whether lines of a series are broken, because another one has its colour."""
+    return " broken" if series // SERIES % 2 else ""
 
 
 def band(points: Sequence[tuple[float, float]], series: int) -> str:
@@ -242,14 +248,29 @@ def dot(x: float, y: float, series: int, words: str = "", size: float = 4.0) -> 
     return f'<polygon class="{kind}" points="{way}">{inner}</polygon>'
 
 
-def legend(names: Sequence[str], x: float, y: float) -> list[str]:
-    """Say which colour and shape is which, in one line; a single series needs no saying."""
+ROW = 18
+"""From one line of a legend to the next, in pixels."""
+
+
+def legend(names: Sequence[str], x: float, y: float, end: float) -> tuple[list[str], float]:
+    """Say which colour, shape and line is which, and how far down this reaches; a single series needs no saying.
+
+    What would go beyond ``end`` goes on in the next line.
+
+    >>> legend(["one"], 0, 14, 100), legend(["one", "other"], 0, 14, 80)[1]
+    (([], 14), 32)
+    """
     marks: list[str] = []
-    if len(names) > 1:
-        for series, name in enumerate(names):
-            marks += [dot(x + 5, y - 4, series), text(x + 14, y, name)]
-            x += 36 + 1.2 * text_width(name)
-    return marks
+    place = x
+    for series, name in enumerate(names) if len(names) > 1 else ():
+        width = 22 + 1.2 * text_width(name)
+        if place > x and place + width > end:
+            place, y = x, y + ROW
+        kind = f"line k{series % SERIES}{_broken(series)}"
+        marks += [line(place - 3, y - 4, place + 15, y - 4, kind)] if _broken(series) else []
+        marks += [dot(place + 6, y - 4, series), text(place + 18, y, name)]
+        place += width + 14
+    return marks, y
 
 
 def frame(across: Axis, up: Axis, *, x_title: str = "", y_title: str = "") -> list[str]:
