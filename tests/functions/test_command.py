@@ -93,14 +93,19 @@ def test_choosing_phrases(space, heads, capsys, tmp_path):
 def test_comparing_learners(space, heads, capsys, tmp_path):
     code, out, _ = run(
         capsys, "learn", space, "--out", tmp_path / "l", "--heads", heads, "--phrases", "svo", "--cross-validate", "3",
-        "--compare", "lstsq,multistep",
+        "--compare", "lstsq,multistep:per=level, shared",
     )  # fmt: skip
     assert code == 0
-    assert "Held-out phrases: rank of the true one" in out
+    assert "Held-out phrases, their arguments new: the rank of the true one" in out
     rows = [line.split() for line in out.splitlines()]
     ranks = {row[0]: float(row[5]) for row in rows if row[1:3] == ["svo", "object"]}
-    assert set(ranks) == {"chosen", "lstsq", "multistep"}
+    assert set(ranks) == {"chosen", "lstsq", "multistep:per=level", "shared"}
     assert ranks["chosen"] < 0.5
+    assert [row[0] for row in rows if row[1:3] == ["svo", "object"]] == sorted(ranks, key=ranks.get)
+    (mean,) = [row for row in rows if row[:5] == ["the", "mean", "alone", "svo", "object"]]
+    assert float(mean[7]) == pytest.approx(0.5, abs=0.01)
+    words = next(row for row in rows if row[:2] == ["give-v", "svo"])
+    assert 0 <= float(words[-1]) < 0.5 and "held out" in out
     assert "Held-out phrases" in run(capsys, "info", tmp_path / "l")[1]
 
 
@@ -122,10 +127,13 @@ def test_leaning(space, capsys, tmp_path):
         (["--learner", "multistp"], "unknown learner 'multistp'"),
         (["--learner", "onestep", "--regression", "lstsq"], "--regression belongs to the learner multistep"),
         (["--learner", "multistep", "--kernel", "product"], "does not take these options"),
-        (["--option", "components"], "--option: expected NAME=VALUE such as components=20"),
+        (["--option", "components"], "expected an option NAME=VALUE such as components=20"),
         (["--normalise", "all"], "unknown --normalise 'all': choose both, arguments, outputs or none"),
         (["--phrases", "svx"], "no phrases of the pattern 'svx'"),
         (["--lean", "very"], "lean: choose none, shared, similar"),
+        (["--cross-validate", "2", "--compare", "multistp"], "unknown learner 'multistp'"),
+        (["--cross-validate", "2", "--compare", "paper:per=level"], "'paper' takes no options"),
+        (["--cross-validate", "2", "--compare", "plsr:20"], "expected an option NAME=VALUE"),
         (["--cross-validate", "1"], "Input should be greater than or equal to 2"),
         (["--arguments", "verbs"], "expected some of nouns, names, pronouns"),
     ],

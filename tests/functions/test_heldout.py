@@ -1,14 +1,20 @@
 """Held-out prediction, against doing it by hand."""
 
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import fields, replace
+from multiprocessing import get_context
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from composita.functions import learn as learning
 from composita.functions.describe import describe
 from composita.functions.examples import Examples
 from composita.functions.heldout import (
     HELDOUT,
+    Prediction,
     cross_validate,
     folds,
     keep,
@@ -17,13 +23,13 @@ from composita.functions.heldout import (
     predict,
     ranks,
 )
-from composita.functions.leaning import Towards
+from composita.functions.leaning import Towards, Unseen, without_own
 from composita.functions.learn import learn
 from composita.functions.lexicon import Lexicon
 from composita.functions.multistep import MultiStep
 from composita.functions.onestep import OneStep
 from composita.store.engine import Engine
-from composita.store.errors import UsageError
+from composita.store.errors import TooFewError, UsageError
 from composita.store.folder import Folder
 from tests.functions.worlds import miniature_space
 
@@ -69,8 +75,11 @@ def test_prediction_by_hand(argument):
     fold = folds(examples.ids[:, argument], 3)
     found = {
         name: []
-        for name in ("rank", "rank_centred", "rank_all", "cosine", "centred", "centroid_rank", "centroid_cosine")
-    }
+        for name in (
+            "rank", "rank_centred", "rank_all", "cosine", "centred", "centroid_rank", "centroid_rank_all",
+            "centroid_cosine",
+        )
+    }  # fmt: skip
     outputs = examples.outputs
     for row in range(len(examples)):
         rest = fold != fold[row]
@@ -88,6 +97,8 @@ def test_prediction_by_hand(argument):
         found["cosine"].append(own)
         found["centred"].append(cosine(made - mean, outputs[row] - mean))
         found["centroid_rank"].append((central > cosine(mean, outputs[row])).mean())
+        every = np.array([cosine(mean, y) for i, y in enumerate(outputs) if i != row])
+        found["centroid_rank_all"].append((every > cosine(mean, outputs[row])).mean())
         found["centroid_cosine"].append(cosine(mean, outputs[row]))
     made = predict(examples, learner, argument=argument, count=3)
     for name, values in found.items():
@@ -162,6 +173,68 @@ def test_cross_validation(folder):
     assert [(p.word, p.pattern) for p in some] == [(lexicon.heads()[0], "sv")]
     with pytest.raises(UsageError, match="expected at least 2 folds"):
         cross_validate(lexicon, LEARNERS, count=1)
+
+
+def test_bits_do_not_depend_on_who_foretells(folder, monkeypatch):
+    lexicon = Lexicon.open(folder)
+    few = {"words": lexicon.heads("svo")[:3], "patterns": ["svo"], "count": 3}
+    here = cross_validate(lexicon, LEARNERS, **few)
+    asked = [(word, argument, name) for word in lexicon.heads("svo")[:3] for argument in ("object", "subject")
+             for name in LEARNERS]  # fmt: skip
+    found = [(p.word, p.argument, p.learner) for p in here]
+    assert found == [trial for trial in asked if trial in found]  # of few phrases two steps cannot foretell all
+    assert {trial for trial in asked if trial[2] != "two"} <= set(found)
+    monkeypatch.setattr(learning, "CHUNK_SECONDS", 0.0)  # a task for each trial
+    assert cross_validate(lexicon, LEARNERS, **few, engine=Engine(3)) == here
+    assert cross_validate(lexicon.in_memory(), LEARNERS, **few) == here
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        engine = Engine(2, executor=pool)
+        assert cross_validate(lexicon, LEARNERS, **few, engine=engine) == here
+        assert cross_validate(lexicon.in_memory(), LEARNERS, **few, engine=engine) == here
+
+
+def test_a_lexicon_travels_without_what_it_keeps(folder):
+    lexicon = replace(Lexicon.open(folder).in_memory(), loaded_space=miniature_space())
+    lexicon.function(lexicon.heads()[0], 1)
+    lexicon.cache["known"] = lambda: None
+    state = lexicon.__getstate__()
+    assert set(state) == {field.name for field in fields(Lexicon)} and state["loaded_space"] is None
+
+
+def test_the_shared_function_alone(folder):
+    lexicon = Lexicon.open(folder)
+    word = lexicon.heads("svo")[0]
+    shared = Unseen()(lexicon, word, "svo")
+    examples = lexicon.examples(word, "svo")
+    assert shared.learn(examples) is shared.learn(examples.select(np.arange(3)))
+    assert shared.learn(examples) is without_own(lexicon, word, "svo")
+    made = cross_validate(lexicon, {"shared": Unseen()}, patterns=["svo"], count=3)
+    assert overall(made)[0]["rank"] < 0.5
+
+
+def test_where_no_other_word_is_known(tmp_path):
+    lexicon = learn(miniature_space(), patterns="svo", heads={"give-v"}, max_examples=25)
+    leaning = Towards(lean="shared", learner=OneStep())
+    assert leaning(lexicon, "give-v", "svo") is leaning.learner
+    with pytest.raises(TooFewError, match="no word but 'give-v'"):
+        Unseen()(lexicon, "give-v", "svo").learn(lexicon.examples("give-v"))
+    assert cross_validate(lexicon, {"shared": Unseen()}, count=3) == []
+
+
+def made(learner, word, argument="object", rank=0.25):
+    return Prediction(word, "svo", argument, learner, 9, 9, *[rank] * 8)
+
+
+def test_means_over_words_that_all_could_foretell():
+    rows = [made("a", "x"), made("a", "y", rank=0.75), made("b", "y", rank=0.5), made("a", "z", "subject")]
+    assert [(row["learner"], row["argument"], row["words"], row["rank"]) for row in overall(rows)] == [
+        ("a", "object", 2, 0.5), ("b", "object", 1, 0.5), ("a", "subject", 1, 0.25)
+    ]  # fmt: skip
+    common = overall([row.to_dict() for row in rows], common=True)
+    assert [(row["learner"], row["argument"], row["words"], row["rank"]) for row in common] == [
+        ("a", "object", 1, 0.75), ("b", "object", 1, 0.5), ("a", "subject", 1, 0.25)
+    ]  # fmt: skip
+    assert overall([made("a", "x"), made("b", "y")], common=True) == []
 
 
 def test_predictions_are_kept_with_the_lexicon(folder):

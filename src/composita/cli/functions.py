@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -112,7 +111,12 @@ def learn(
         int | None, typer.Option(metavar="FOLDS", help="Foretell held-out phrases, with each learner.", min=2)
     ] = None,
     compare: Annotated[
-        str, typer.Option(metavar="LIST", help="The learners that are compared with the chosen one; or none.")
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="What is compared with the chosen one: learners, multistep:per=level, paper, shared, lean-shared, "
+            "lean-similar; or none.",
+        ),
     ] = COMPARED,
     workers: WorkersOption = 0,
     cluster: ClusterOption = None,
@@ -124,6 +128,7 @@ def learn(
     A run that was interrupted is finished by the same command.
     """
     from composita.counting.words import read_words
+    from composita.functions.comparison import compared, read_options
     from composita.functions.describe import describe
     from composita.functions.heldout import cross_validate as foretell
     from composita.functions.heldout import keep
@@ -140,18 +145,18 @@ def learn(
         "kernel": kernel, "per": penalty_per, "centre": centre, "intercept": intercept, "weights": weights,
     }  # fmt: skip
     chosen = recipe(preset).changed(
-        _learner(learner, regression, kernel, penalty_per), _given(asked) | _options(option),
+        _learner(learner, regression, kernel, penalty_per), _given(asked) | read_options(option or ()),
         _given(selection) | _most(max_examples) | _normalise(normalise), lean, shared,
     )  # fmt: skip
     chosen = _with_least(chosen, min_examples)
     made = chosen.make()
+    learners = {} if cross_validate is None else _chosen(made, chosen.lean) | compared(compare, made)
     with show_progress(quiet or json) as progress, working(workers, cluster, out, space) as (engine, (place, source)):
         lexicon = learn_space(
             Space.open(source), learner=made, patterns=phrases, heads=named, selection=chosen.selection,
             lean=chosen.lean, shared=chosen.shared, out=place, engine=engine, progress=progress,
         )  # fmt: skip
         if cross_validate is not None:
-            learners = _chosen(made, chosen.lean) | _compared(compare)
             keep(place, foretell(lexicon, learners, count=cross_validate, engine=engine, progress=progress))
     description = describe(out)
     if json:
@@ -189,20 +194,6 @@ def _normalise(text: str | None) -> dict[str, Any]:
     return {"normalise": text in ("both", "arguments"), "normalise_outputs": text in ("both", "outputs")}
 
 
-def _options(given: Sequence[str] | None) -> dict[str, Any]:
-    """Read options such as ``components=20``."""
-    found = {}
-    for text in given or ():
-        name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier():
-            raise UsageError(f"--option: expected NAME=VALUE such as components=20, got {text!r}")
-        try:
-            found[name] = json_module.loads(value)
-        except ValueError:
-            found[name] = value
-    return found
-
-
 def _with_least(chosen: Recipe, least: int | None) -> Recipe:
     """Let the minimum of examples hold for regressions, too, where the learner has groups."""
     if least is None or chosen.learner == "onestep":
@@ -215,12 +206,6 @@ def _chosen(made: Learner, lean: str) -> dict[str, Any]:
     from composita.functions.leaning import Towards
 
     return {"chosen": made} if lean == "none" else {"chosen": Towards(lean=lean, learner=made), "alone": made}
-
-
-def _compared(names: str) -> dict[str, Learner]:
-    from composita.functions.learners import make_learner
-
-    return {} if names.strip() == "none" else {name.strip(): make_learner(name.strip()) for name in names.split(",")}
 
 
 # ---------------------------------------------------------------- info
@@ -291,6 +276,7 @@ def _print_words(found: Description) -> None:
     if not words:
         return
     leans = any(word.strength is not None for word in words)
+    foretold = _foretold(found)
     rows = [
         [
             word.word, word.pattern, f"{word.phrases:,}", f"{word.used:,}",
@@ -299,15 +285,27 @@ def _print_words(found: Description) -> None:
             " ".join("-" if p is None else f"{p:.2g}" for p in word.penalties),
             "-" if word.gain is None else f"{word.gain:.3f}", f"{word.effective_rank:.0f}",
             *(["-" if word.strength is None else f"{word.strength:g}"] if leans else []),
+            *([foretold.get((word.word, word.pattern), "-")] if foretold else []),
             ", ".join(f"{count}x {verdict}" if count > 1 else verdict for verdict, count in word.verdicts.items()),
         ]
         for word in words[:WORDS_SHOWN]
     ]  # fmt: skip
     heads = ["word", "pattern", "phrases", "used", "groups", "regressions", "lambda", "error", "rank"]
-    print_table([*heads, *(["leans"] if leans else []), "remarks"], rows)
+    print_table([*heads, *(["leans"] if leans else []), *(["held out"] if foretold else []), "remarks"], rows)
     if len(words) > WORDS_SHOWN:
         _note(f"... and {len(words) - WORDS_SHOWN:,} more; --json shows all")
     _note("groups: first arguments with at least 3 phrases; error: of GCV, 1 where the arguments tell nothing")
+    if foretold:
+        _note("held out: the rank of held-out phrases, as below, of the learner that was chosen")
+
+
+def _foretold(found: Description) -> dict[tuple[str, str], str]:
+    """Give the rank of each word's held-out phrases, the mean over its arguments."""
+    ranks: dict[tuple[str, str], list[float]] = {}
+    for row in found.heldout:
+        if row["learner"] == "chosen":
+            ranks.setdefault((row["word"], row["pattern"]), []).append(row["rank"])
+    return {key: f"{sum(some) / len(some):.3f}" for key, some in ranks.items()}
 
 
 def _print_heldout(found: Description) -> None:
@@ -319,7 +317,7 @@ def _print_heldout(found: Description) -> None:
     title = "Held-out phrases, their arguments new: the rank of the true one (0 is best, 0.5 is chance) and the cosine"
     every, common = found.heldout_overall, overall(found.heldout, common=True)
     _print_ranks(every, title)
-    _note("rank: among the word's phrases held out together; among all: also among those learned from")
+    _note("rank: among the word's phrases that were held out together; among all: also among those learned from")
     _note("centred: when the mean of the phrases learned from is taken from all vectors")
     if any(row["words"] != same["words"] for row in every for same in common if _same_trial(row, same)):
         _print_ranks(common, "The same, of the words that all learners could foretell")
@@ -347,7 +345,10 @@ def _print_ranks(rows: Sequence[Mapping[str, Any]], title: str) -> None:
             rank, among, cosine = mean
             what[2:] = [f"{widest['words']:,}", f"{widest['foretold']:,}"]
             cells.append(["the mean alone", *what, rank, "0.500", among, cosine, "0.000"])
-    heads = ["learner", "pattern", "new", "words", "phrases", "rank", "centred", "among all", "cosine", "centred"]
+    heads = [
+        "learner", "pattern", "new", "words", "phrases", "rank", "centred rank", "rank among all", "cosine",
+        "centred cosine",
+    ]  # fmt: skip
     print_table(heads, cells, title)
 
 

@@ -34,7 +34,7 @@ from composita.functions.heldout import apply_ids, folds
 from composita.functions.learners import Learner
 from composita.functions.lexicon import Lexicon, leaned, own_word, unit_rows
 from composita.functions.shared import Additive, Sums, joined_columns, joined_with_heads
-from composita.store.errors import TooFewError
+from composita.store.errors import TooFewError, UsageError
 
 Array = npt.NDArray[Any]
 
@@ -276,7 +276,10 @@ class Towards:
         if own not in lexicon.ids:
             return self.learner
         if self.lean == "shared":
-            prior = without_own(lexicon, word, pattern)
+            try:
+                prior = without_own(lexicon, word, pattern)
+            except TooFewError:
+                return self.learner  # there is no other word to lean on
             strengths = STRENGTHS if self.strengths is None else self.strengths
             return TowardsFunction(learner=self.learner, prior=prior, strengths=strengths)
         near = similar_words(lexicon, word, pattern)
@@ -287,6 +290,43 @@ class Towards:
         if found is None:
             return self.learner
         return WithOthers(learner=self.learner, borrowed=found[0], heads=found[1], strengths=strengths)
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Makes, for each word of a lexicon, what foretells its phrases as if none of them were known.
+
+    It is the additive function that all other words of the pattern share; for held-out prediction.
+    """
+
+    def __call__(self, lexicon: Lexicon, word: str, pattern: str) -> Learner:
+        """Give what stands for the word's own function."""
+        try:
+            return Given(function=without_own(lexicon, word, pattern))
+        except (TooFewError, UsageError) as error:
+            return Given(reason=str(error))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """Learns nothing: gives a function that is there already, or the reason why there is none."""
+
+    function: Function | None = None
+    reason: str = ""
+
+    def parameters(self) -> dict[str, Any]:
+        """Give the name, as JSON can say it."""
+        return {"learner": "given"}
+
+    def fit(self, *arrays: Any) -> Function:  # noqa: ANN401 - arrays
+        """Give the function."""
+        return self.learn(Examples.from_arrays(*arrays))
+
+    def learn(self, examples: Examples) -> Function:
+        """Give the function."""
+        if self.function is None:
+            raise TooFewError(self.reason)
+        return self.function
 
 
 def similar_words(lexicon: Lexicon, word: str, pattern: str) -> list[tuple[float, str]]:
@@ -302,15 +342,25 @@ def similar_words(lexicon: Lexicon, word: str, pattern: str) -> list[tuple[float
 
 def without_own(lexicon: Lexicon, word: str, pattern: str) -> Function:
     """Give the additive shared function of a pattern, learned without a word's own examples, applied to the word."""
+    made = f"without {pattern} {word}"
+    if made not in lexicon.cache:
+        lexicon.cache[made] = _solved_without(lexicon, word, pattern)
+    found: Function = lexicon.cache[made]
+    return found
+
+
+def _solved_without(lexicon: Lexicon, word: str, pattern: str) -> Function:
     key = f"sums {pattern}"
     if key not in lexicon.cache:
         parts = (_sums_of(lexicon, head, pattern) for head in lexicon.heads(pattern))
         lexicon.cache[key] = reduce(operator.add, (part for part in parts if part is not None))
-    own = _sums_of(lexicon, word, pattern)
+    own = lexicon.find(own_word(word, lexicon.ids))
     names = ("word", *lexicon.examples(word, pattern).names)
-    sums = lexicon.cache[key] - own
+    sums = lexicon.cache[key] - _sums_of(lexicon, word, pattern)
+    if sums.total < 1:
+        raise TooFewError(f"no word but {word!r} has phrases of the pattern {pattern} and a vector of its own")
     function = Additive().solve(sums, [lexicon.dimensions] * len(names), names, np.float32)
-    applied: Function = function(lexicon.argument(own_word(word, lexicon.ids)))
+    applied: Function = function(lexicon.argument(lexicon.words[own]))
     return applied
 
 

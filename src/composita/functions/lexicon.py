@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 KIND, VERSION = "lexicon", 1
 KEPT = 256
-_loading = threading.RLock()
 """How many functions stay in memory once they were asked for."""
+_loading = threading.RLock()
 
 ANY = "*"
 """What stands for the word of a shared function."""
@@ -195,6 +195,10 @@ class Lexicon:
         some = self.vectors[: min(len(self.words), 8)]
         dense: Array = some.toarray() if self.is_sparse else np.asarray(some)
         return dense
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give what travels to another process: not the space, nor what was kept because it was asked for before."""
+        return {part.name: getattr(self, part.name) for part in fields(self)} | {"loaded_space": None}
 
     def in_memory(self) -> Lexicon:
         """Copy all arrays into memory, so that the folder can go."""
