@@ -33,6 +33,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from composita.corpus import role_kernels as loops
 from composita.corpus.columns import Column, Int32Array, Tokens
@@ -237,20 +239,19 @@ class _Tables:
 
     @classmethod
     def of(cls, tokens: Tokens, scheme: Scheme, tagset: Tagset) -> _Tables:
-        lemmas, forms = _values(tokens.lemma), _values(tokens.form)
         tags = [tagset.first(tag) for tag in _values(getattr(tokens, tagset.form_column))]
-        relative = scheme.lemmas(Word.RELATIVE)
+        meanings = _meanings(scheme)
         return cls(
             kind_column=tagset.column,
             kind=tagset.classify(_values(getattr(tokens, tagset.column))),
             relation=scheme.numbers(_values(tokens.relation)) * np.int32(CLASSES),
-            lemma=_word_flags(lemmas, scheme),
-            form=_word_flags(forms, scheme),
-            no_lemma=np.array([lemma == MISSING for lemma in lemmas], np.bool_),
+            lemma=_word_flags(tokens.lemma, meanings),
+            form=_word_flags(tokens.form, meanings),
+            no_lemma=pc.fill_null(pc.equal(tokens.lemma.values, MISSING), True).to_numpy(zero_copy_only=False),
             tag_column=tagset.form_column,
             tag=_tag_flags(tags, tagset),
             no_tag=np.array([not tagset.relative or tag == MISSING for tag in tags], np.bool_),
-            relative=np.array([loops.IS_RELATIVE * (form.lower() in relative) for form in forms], np.uint16),
+            relative=_word_flags(tokens.form, dict.fromkeys(scheme.lemmas(Word.RELATIVE), loops.IS_RELATIVE)),
             rules=sum(1 << place for place, rule in enumerate(RULES) if rule in scheme.rules),
             automaton=scheme.automaton,
         )
@@ -295,12 +296,20 @@ def _values(column: Column) -> list[str]:
     return [MISSING if value is None else value for value in column.values.to_pylist()]
 
 
-def _word_flags(words: Sequence[str], scheme: Scheme) -> UInt16Array:
+def _meanings(scheme: Scheme) -> dict[str, int]:
+    """The bits of every word that a scheme lists."""
     meanings: dict[str, int] = {}
     for word, flag in _WORD_FLAGS.items():
         for lemma in scheme.lemmas(word):
             meanings[lemma] = meanings.get(lemma, 0) | flag
-    return np.array([meanings.get(word.lower(), 0) for word in words], np.uint16)
+    return meanings
+
+
+def _word_flags(column: Column, meanings: dict[str, int]) -> UInt16Array:
+    """Give each distinct string the bits of what it means in lower case, without making it a string of Python."""
+    found = pc.index_in(pc.utf8_lower(column.values), pa.array(list(meanings), pa.string()))
+    places = pc.fill_null(found, -1).to_numpy(zero_copy_only=False)
+    return np.array([*meanings.values(), 0], np.uint16)[places]
 
 
 def _tag_flags(tags: Sequence[str], tagset: Tagset) -> UInt16Array:
