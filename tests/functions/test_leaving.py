@@ -76,3 +76,40 @@ def test_what_cannot_be_told_is_refused():
         left_out(MultiStep(), examples, by="subject")
     with pytest.raises(UsageError, match="more than the 10 that are solved exactly"):
         left_out(OneStep(exact=10), examples)
+
+
+@pytest.mark.parametrize("options", [{}, {"centre": True}, {"intercept": True}, {"kernel": "additive"}])
+def test_lambda_for_new_arguments_is_where_relearning_errs_least(options):
+    rng = np.random.default_rng(5)
+    tensor, examples = rng.normal(size=(2, 4, 3)), table(rng, groups=8, each=6)
+    planted = np.einsum("qsd,nd,ns->nq", tensor, examples.inputs(0), examples.inputs(1))
+    examples = Examples(examples.vectors, examples.ids, planted + rng.normal(size=(48, 2)), weights=examples.weights)
+    learner = OneStep(criterion="arguments", **options)
+    report = learner.learn(examples).training.levels[0].penalty
+    weights = examples.weights / examples.weights.mean()
+
+    def error(penalty):
+        wrong = [
+            relearned(OneStep(**options), examples, sets_of(examples, by), penalty) - examples.outputs
+            for by in examples.names
+        ]
+        return sum(weights @ (part**2).sum(1) for part in wrong) / examples.ids.size
+
+    places = [0, 6, 9, 12, 18]
+    expected = [error(report["grid"][place]) for place in places]
+    np.testing.assert_allclose(np.array(report["curve"])[places], expected, rtol=1e-6)
+    assert report["lambda"] == [report["grid"][int(np.argmin(report["curve"]))]]
+    assert report["criterion"] == "new arguments"
+
+
+def test_arguments_that_tell_nothing_are_seen_as_such():
+    rng = np.random.default_rng(2)
+    examples = Examples.from_arrays(rng.normal(size=(60, 9)), rng.normal(size=(60, 9)), rng.normal(size=(60, 3)) + 1)
+    report = OneStep(criterion="arguments", centre=True).learn(examples).training.levels[0].penalty
+    assert report["gcv"] > 0.95 * report["gcv_without"]
+    assert report["lambda"][0] > OneStep(centre=True).learn(examples).training.levels[0].penalty["lambda"][0]
+
+
+def test_an_unknown_criterion_is_refused():
+    with pytest.raises(UsageError, match="criterion gcv or arguments, got 'loo'"):
+        OneStep(criterion="loo")

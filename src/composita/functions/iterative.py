@@ -35,7 +35,7 @@ BLOCK = 1 << 22  # numbers of the maps of a block of first arguments
 
 
 def sampled_choice(prepared: Prepared, kernel: Kernel, options: OneStep) -> tuple[Choice, int]:
-    """Choose lambda by generalised cross-validation on a random sample, always the same one."""
+    """Choose lambda on a random sample, always the same one."""
     from composita.functions.onestep import kernel_matrix
 
     if options.penalty is not None:
@@ -44,8 +44,12 @@ def sampled_choice(prepared: Prepared, kernel: Kernel, options: OneStep) -> tupl
     count = min(SAMPLE, options.exact, len(prepared.examples))
     rows = np.sort(np.random.default_rng(0).choice(len(prepared.examples), count, replace=False))
     weights = None if prepared.weights is None else prepared.weights[rows]
-    matrix = kernel_matrix(prepared.examples.select(rows), kernel)
-    solution = solve(matrix, prepared.outputs[rows], weights=weights, intercept=options.intercept)
+    mean = prepared.mean_weights
+    examples = prepared.examples.select(rows)
+    solution = solve(
+        kernel_matrix(examples, kernel), prepared.outputs[rows], weights=weights, intercept=options.intercept,
+        ids=examples.ids if options.criterion == "arguments" else None, mean=None if mean is None else mean[rows],
+    )  # fmt: skip
     return solution.choice, count
 
 

@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from composita.functions.examples import Array, Int64Array
-from composita.functions.penalty import Choice, Spectrum, choose
+from composita.functions.penalty import Choice, Spectrum, choice_of, choose, relative_grid
+
+EVERY = 5
+"""Of the grid of lambda every fifth value is tried where each takes a pass over the examples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +51,6 @@ class Solution:
         """Lambda."""
         return float(self.choice.penalties[0])
 
-    def inverse(self, penalty: float | None = None) -> Array:
-        """Give M, at the lambda chosen or at another."""
-        scaled = self.roots / (self.values + (penalty or self.penalty))
-        return scaled @ self.roots.T
-
 
 def solve(
     kernel: Array,
@@ -60,14 +59,23 @@ def solve(
     weights: Array | None = None,
     intercept: bool = False,
     penalty: float | None = None,
+    ids: Int64Array | None = None,
+    mean: Array | None = None,
 ) -> Solution:
-    """Solve for the coefficients; the kernel (N, N) is overwritten."""
+    """Solve for the coefficients; the kernel (N, N) is overwritten.
+
+    Lambda is the one given; or, with the numbers of the arguments (N, n), the best for new arguments; or that of GCV.
+    ``mean`` is as for `left_out`.
+    """
     count, targets = len(kernel), outputs.astype(np.float64)
     values, roots = decompose(kernel.copy() if intercept else kernel, weights, intercept)
     along = roots.T @ targets
-    energies = np.einsum("kq,kq->k", along, along)
-    spectrum = Spectrum(values[None], energies[None], np.zeros(1), count, intercept)
-    choice = choose([spectrum], penalty=penalty)
+    if ids is not None and penalty is None:
+        choice = choose_by_arguments(values, roots, targets, ids, weights, mean)
+    else:
+        energies = np.einsum("kq,kq->k", along, along)
+        spectrum = Spectrum(values[None], energies[None], np.zeros(1), count, intercept)
+        choice = choose([spectrum], penalty=penalty)
     coefficients = roots @ (along / (values + choice.penalties[0])[:, None])
     constant = None
     if intercept:
@@ -98,21 +106,78 @@ def decompose(kernel: Array, weights: Array | None, intercept: bool) -> tuple[Ar
     return values, vectors
 
 
-def left_out(inverse: Array, outputs: Array, sets: Sequence[Int64Array], mean: Array | None = None) -> Array:
+def left_out(solution: Solution, outputs: Array, sets: Sequence[Int64Array], mean: Array | None = None) -> Array:
     """Predict each set of examples from all others, in closed form: (N, q).
 
     ``mean`` gives the weights of the examples in the mean that was taken off the outputs, which then is the mean of the
     others too.
     """
-    solved = inverse @ outputs
-    ones = inverse.sum(1)
-    found = np.empty(outputs.shape)
-    total = None if mean is None else mean @ outputs
-    for rows in sets:
-        block = inverse[np.ix_(rows, rows)]
-        found[rows] = outputs[rows] - np.linalg.solve(block, solved[rows])
-        if mean is not None:
-            others = (total - mean[rows] @ outputs[rows]) / (mean.sum() - mean[rows].sum())
-            share = 1 - np.linalg.solve(block, ones[rows])
-            found[rows] += np.outer(1 - share, others)
-    return found
+    given = _Given(solution.roots, solution.values, outputs, tuple(sets), mean)
+    return outputs - given.errors(solution.penalty)
+
+
+def choose_by_arguments(
+    values: Array, roots: Array, outputs: Array, ids: Int64Array, weights: Array | None, mean: Array | None
+) -> Choice:
+    """Choose lambda by the error on examples of which one argument is new, in turn each of them.
+
+    Generalised cross-validation leaves single examples out, whose arguments others share: among phrases of a few
+    arguments it takes what is peculiar to these for what the word does with any, and lambda comes out too small.
+    """
+    grid = float(values.max(initial=0.0) or 1.0) * relative_grid()[::EVERY]
+    curve, nothing = np.zeros(len(grid)), 0.0
+    scale = np.ones(len(outputs)) if weights is None else weights
+    for column in ids.T:
+        given = _Given(roots, values, outputs, tuple(sets_of(column)), mean)
+        curve += [float(scale @ (given.errors(penalty) ** 2).sum(1)) for penalty in grid]
+        nothing += float(scale @ ((outputs - given.others) ** 2).sum(1))
+    return choice_of(grid, curve / ids.size, nothing / ids.size, "new arguments")
+
+
+def sets_of(column: Int64Array) -> list[Int64Array]:
+    """Give the places of each different number."""
+    order = np.argsort(column, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(column[order])) + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """Sets of examples that are to be left out, each in turn, and what is the same for all lambdas."""
+
+    roots: Array
+    values: Array
+    outputs: Array
+    sets: tuple[Int64Array, ...]
+    mean: Array | None
+
+    @cached_property
+    def along(self) -> Array:
+        """What lies along the eigenvectors: of the outputs, and of ones."""
+        found: Array = self.roots.T @ np.column_stack([self.outputs, np.ones(len(self.outputs))])
+        return found
+
+    @cached_property
+    def others(self) -> Array:
+        """For each example the mean of those that are not left out with it; zeros where no mean is taken off."""
+        found = np.zeros(self.outputs.shape)
+        if self.mean is None:
+            return found
+        total, size = self.mean @ self.outputs, float(self.mean.sum())
+        for rows in self.sets:
+            rest = size - float(self.mean[rows].sum())
+            if rest > 0:
+                found[rows] = (total - self.mean[rows] @ self.outputs[rows]) / rest
+        return found
+
+    def errors(self, penalty: float) -> Array:
+        """Give the errors of all sets at a lambda: (M_SS)^-1 (M (Y - the mean of the others))_S."""
+        scaled = self.roots / (self.values + penalty)
+        solved = scaled @ self.along
+        right = solved[:, :-1] - solved[:, -1:] * self.others
+        found: Array = right / np.einsum("nk,nk->n", scaled, self.roots)[:, None]
+        for rows in self.sets:
+            if len(rows) == len(found):
+                found[rows] = self.outputs[rows]  # nothing is left to learn from
+            elif len(rows) > 1:
+                found[rows] = np.linalg.solve(scaled[rows] @ self.roots[rows].T, right[rows])
+        return found

@@ -101,14 +101,9 @@ def _onestep(learner: OneStep, prepared: Prepared, by: str) -> LeftOut:
     if by == "example":
         sets = list(np.arange(len(examples))[:, None])
     else:
-        ids = examples.ids[:, examples.names.index(by)]
-        order = np.argsort(ids, kind="stable")
-        sets = np.split(order, np.flatnonzero(np.diff(ids[order])) + 1)
-    mean = None
-    if learner.centre:
-        mean = np.ones(len(examples)) if prepared.weights is None else prepared.weights
+        sets = kernelridge.sets_of(examples.ids[:, examples.names.index(by)])
     outputs = examples.outputs.astype(np.float64)
-    found = kernelridge.left_out(solution.inverse(), outputs, sets, mean)
+    found = kernelridge.left_out(solution, outputs, sets, prepared.mean_weights)
     return LeftOut(examples, found, by, prepared.found)
 
 

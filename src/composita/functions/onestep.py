@@ -16,8 +16,8 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from composita.functions.rows import Rows
 from composita.functions.training import LevelReport, Training, level_report
 from composita.store.errors import UsageError
 
+Criterion: TypeAlias = Literal["gcv", "arguments"]
 EXACT = 3000
 """Up to so many examples the eigenvectors of their kernel give lambda and solution; beyond, a sample gives lambda."""
 LARGEST = 10_000
@@ -57,8 +58,11 @@ class OneStep:
         Whether the mean of the outputs is taken off before, and added to the result.
     weights
         Whether frequent examples count more: f / (f + 2) for the frequency f; otherwise the weights of the examples.
+    criterion
+        How lambda is chosen: ``gcv``, generalised cross-validation, or ``arguments``, by the error on examples of which
+        one argument is new, in closed form.
     penalty
-        Lambda, instead of choosing it by generalised cross-validation.
+        Lambda, instead of choosing it.
     exact
         Up to how many examples lambda is chosen by all of them; beyond, by a random sample. Beyond 10,000 the dense
         tensor is solved for by conjugate gradients, which is approximate too.
@@ -73,6 +77,7 @@ class OneStep:
     intercept: bool = False
     centre: bool = False
     weights: bool = False
+    criterion: Criterion = "gcv"
     penalty: float | None = None
     exact: int = EXACT
     storage: Storage = "auto"
@@ -80,6 +85,8 @@ class OneStep:
     def __post_init__(self) -> None:
         if self.intercept and self.centre:
             raise UsageError("an intercept centres the outputs too: choose intercept or centre")
+        if self.criterion not in get_args(Criterion):
+            raise UsageError(f"expected the criterion {' or '.join(get_args(Criterion))}, got {self.criterion!r}")
         if self.exact < 1:
             raise UsageError(f"expected exact of at least 1, got {self.exact}")
 
@@ -104,7 +111,7 @@ class OneStep:
         prepared = prepare(examples, weighted=self.weights, centre=self.centre)
         kernel = self.kernel_of(examples.names)
         count = len(prepared.examples)
-        if kernel.is_additive:
+        if kernel.is_additive and (self.criterion == "gcv" or self.penalty is not None):
             function = _by_features(prepared, kernel, self)
         elif count <= self.exact:
             function = _by_kernel(prepared, kernel, self)
@@ -200,6 +207,8 @@ def _at_sampled_penalty(prepared: Prepared, kernel: Kernel, options: OneStep) ->
 
     examples, name = prepared.examples, repr(kernel)[7:-1]
     choice, sample = sampled_choice(prepared, kernel, options)
+    if kernel.is_additive:
+        return _by_features(prepared, kernel, replace(options, penalty=float(choice.penalties[0])))
     report = LevelReport(name, 1, (float(len(examples)),) * 3, summary(choice))
     note = "" if options.penalty else f"lambda is approximate: chosen by {sample:,} random examples"
     if len(examples) <= max(LARGEST, options.exact) and options.storage != "dense":
@@ -219,6 +228,7 @@ def solve_examples(prepared: Prepared, kernel: Kernel, options: OneStep) -> Solu
     return solve(
         kernel_matrix(prepared.examples, kernel), prepared.outputs, weights=prepared.weights,
         intercept=options.intercept, penalty=options.penalty,
+        ids=prepared.examples.ids if options.criterion == "arguments" else None, mean=prepared.mean_weights,
     )  # fmt: skip
 
 

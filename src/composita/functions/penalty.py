@@ -25,6 +25,7 @@ from composita.store.errors import UsageError
 
 LOWEST, HIGHEST, PER_DECADE = -6, 3, 10
 """The grid of lambda, in powers of ten times the largest eigenvalue."""
+GCV = "GCV"
 FLAT = 1e-3
 """Values of GCV that differ by less than this part of the smaller are the same."""
 
@@ -97,6 +98,8 @@ class Choice:
         Whether one penalty was chosen for all.
     grid, curve
         The penalties tried, and the criterion at each, pooled over all regressions.
+    criterion
+        ``GCV``, or ``new arguments``: the mean squared error on examples of which an argument is new.
 
     """
 
@@ -107,12 +110,22 @@ class Choice:
     pooled: bool
     grid: Array = field(default_factory=lambda: np.empty(0))
     curve: Array = field(default_factory=lambda: np.empty(0))
+    criterion: str = GCV
 
     @cached_property
     def counts(self) -> dict[str, int]:
         """How many regressions there are of each verdict."""
         kinds, counts = np.unique(np.array(self.verdicts, dtype=object).astype(str), return_counts=True)
         return {str(kind): int(count) for kind, count in zip(kinds, counts, strict=True) if kind}
+
+
+def choice_of(grid: Array, curve: Array, without: float, criterion: str) -> Choice:
+    """Choose the lambda of one regression where another criterion than GCV is least."""
+    verdict = _verdict(curve, without)
+    place = len(grid) - 1 if verdict == "no signal" else _place(curve)
+    return Choice(
+        grid[place : place + 1], curve[place : place + 1], np.array([without]), [verdict], True, grid, curve, criterion
+    )  # fmt: skip
 
 
 def relative_grid() -> Array:
@@ -243,6 +256,8 @@ def summary(choice: Choice) -> dict[str, Any]:
         "regressions": len(choice.penalties), "pooled": choice.pooled, "lambda": _quantiles(choice.penalties),
         "gcv": float(np.mean(choice.gcv)), "gcv_without": float(np.mean(choice.without)), "verdicts": choice.counts,
     }  # fmt: skip
+    if choice.criterion != GCV:
+        about["criterion"] = choice.criterion
     if len(choice.grid):
         about |= {"grid": [float(x) for x in choice.grid], "curve": [_number(y) for y in choice.curve]}
     return about

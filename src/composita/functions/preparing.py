@@ -48,6 +48,13 @@ class Prepared:
     found: int
     dropped: dict[str, int]
 
+    @property
+    def mean_weights(self) -> Array | None:
+        """The weights of the examples in the mean that was taken off; None where none was."""
+        if self.mean is None:
+            return None
+        return np.ones(len(self.examples)) if self.weights is None else self.weights
+
     def labels(self, rows: Int64Array) -> Sequence[str]:
         """Name some of the examples."""
         return self.examples.labels_of(rows)
