@@ -61,7 +61,8 @@ class Trial:
     space
         Options of `Space.from_counts`; a smaller number of dimensions or another power needs no new decomposition.
     learner, options
-        As `make_learner` takes them; ``add`` for the sum of the words' vectors, each of length 1.
+        As `make_learner` takes them; ``add`` for the sum of the words' vectors, each of length 1, ``verb`` for that of
+        the verb alone, ``shared`` for the shared function alone.
     least
         How many dimensions of a phrase must not be 0 for it to be learned from.
     arguments
@@ -86,7 +87,9 @@ class Trial:
 # ---------------------------------------------------------------- what is tried
 
 CENTRED = {"kernel": "affine", "centre": True}
-SHARED: dict[str, Any] = {"options": {"kernel": "product"}, "lean": "shared, whole"}
+UNSEEN = {"criterion": "arguments"}
+WHOLE = "shared, whole"
+SHARED: dict[str, Any] = {"options": {"kernel": "product"} | UNSEEN, "lean": WHOLE}
 
 
 def one_step(name: str, **options: Any) -> Trial:  # noqa: ANN401
@@ -95,6 +98,18 @@ def one_step(name: str, **options: Any) -> Trial:  # noqa: ANN401
 
 
 TRIALS: dict[str, list[Trial]] = {
+    "presets": [
+        Trial("Add", learner="add"),
+        Trial("Verb", learner="verb"),
+        Trial("multi-step, the paper's", learner="multistep", least=10, arguments=("nouns", "names")),
+        one_step("one-step, affine, centred", centre=True),
+        one_step("one-step, affine, centred, for new arguments", centre=True, **UNSEEN),
+        Trial("shared function", learner="shared", lean="shared"),
+        Trial("shared, and the rest by product", options={"kernel": "product"}, lean=WHOLE),
+        Trial("shared, and the rest by product, for new arguments", options={"kernel": "product"} | UNSEEN, lean=WHOLE),
+        Trial("shared, and the rest by affine, for new arguments", options={"kernel": "affine"} | UNSEEN, lean=WHOLE),
+        Trial("shared, and the rest by affine, centred, for new arguments", options=CENTRED | UNSEEN, lean=WHOLE),
+    ],
     "learners": [
         one_step("one-step, affine, centred", centre=True),
         Trial("Add", learner="add"),
@@ -142,10 +157,10 @@ TRIALS: dict[str, list[Trial]] = {
         Trial("alone", options=CENTRED),
         Trial("Add", learner="add"),
         Trial("the shared function alone", learner="shared", lean="shared"),
-        Trial("shared function, and the rest by additive", options={"kernel": "additive"}, lean="shared, whole"),
-        Trial("shared function, and the rest by affine", options={"kernel": "affine"}, lean="shared, whole"),
-        Trial("shared function, and the rest by product", options={"kernel": "product"}, lean="shared, whole"),
-        Trial("shared function, and the rest by affine, centred", options=CENTRED, lean="shared, whole"),
+        Trial("shared function, and the rest by additive", options={"kernel": "additive"}, lean=WHOLE),
+        Trial("shared function, and the rest by affine", options={"kernel": "affine"}, lean=WHOLE),
+        Trial("shared function, and the rest by product", options={"kernel": "product"}, lean=WHOLE),
+        Trial("shared function, and the rest by affine, centred", options=CENTRED, lean=WHOLE),
         Trial("towards the shared function, affine, centred", options=CENTRED, lean="shared"),
         Trial("with similar words", options=CENTRED, lean="similar"),
     ],
@@ -247,7 +262,8 @@ def foretold(some: Phrases, place: int, trial: Trial, learner: Learner | None) -
     for number in range(FOLDS):
         tested = np.flatnonzero((fold == number) & some.nouns)
         if learner is None:
-            made = some.head + sum(unit_rows(v[examples.ids[tested, i]]) for i, v in enumerate(examples.vectors))
+            words = [unit_rows(v[examples.ids[tested, i]]) for i, v in enumerate(examples.vectors)]
+            made = some.head + (0 if trial.learner == "verb" else 1) * sum(words)
             yield tested, np.asarray(made, np.float64)
             continue
         try:
@@ -276,7 +292,7 @@ def compared(every: Sequence[Phrases], place: int, trial: Trial, learner_of: Cal
                 true = np.arange(first, last)
                 sums[verb, 0] += ranks(unit @ pool[first:last].T, np.arange(len(tested))).sum()
                 sums[verb, 1] += ranks(unit @ pool.T, true).sum()
-                kept = unit if trial.learner == "add" else unit_rows(unit + some.head)
+                kept = unit if trial.learner in ("add", "verb") else unit_rows(unit + some.head)
                 sums[verb, 2] += ranks(kept @ pool.T, true).sum()
             first = last
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
@@ -286,7 +302,7 @@ def run(trial: Trial, room: Room) -> dict[tuple[str, int], Array]:
     """Try: the ranks of each verb by pattern and argument."""
     space = room.space(**trial.space)
     lexicon = _lexicon(space, room) if trial.lean != "none" else None
-    learner = None if trial.learner in ("add", "shared") else make_learner(trial.learner, trial.options)
+    learner = None if trial.learner in ("add", "verb", "shared") else make_learner(trial.learner, trial.options)
     found = {}
     for pattern, every in room.phrases(space, trial).items():
         learner_of: Callable[[str], Any] = cache(partial(_leaning, lexicon, learner, trial.lean, pattern))
