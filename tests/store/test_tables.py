@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from composita.store.errors import CompositaError, CorruptError
-from composita.store.tables import read_table, write_table
+from composita.store.tables import _as_arrow, read_table, write_table
 
 quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -38,6 +38,15 @@ def test_round_trip_with_types(path):
     assert pa.types.is_dictionary(table["tag"].type)
     assert read_table(path, ["tag", "word"]).column_names == ["tag", "word"]
     assert read_table(path, []).num_columns == 0
+
+
+def test_arrow_columns_are_written_as_they_are(path):
+    chunked = pa.chunked_array([["a", "b"], [], ["c"]], pa.string())
+    assert _as_arrow(chunked) is chunked  # `pa.array` would take it apart in Python
+    write_table(path, {"word": chunked, "count": pa.array([1, 2, 3], pa.int32())}, lasting=False)
+    table = read_table(path)
+    assert table.to_pydict() == {"word": ["a", "b", "c"], "count": [1, 2, 3]}
+    assert table.schema.types == [pa.string(), pa.int32()]
 
 
 @quick

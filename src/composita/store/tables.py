@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    Column: TypeAlias = NDArray[Any] | Sequence[str] | pa.Array
+    Column: TypeAlias = NDArray[Any] | Sequence[str] | pa.Array | pa.ChunkedArray
 
 
 def write_table(path: str | os.PathLike[str], columns: Mapping[str, Column], *, lasting: bool = True) -> None:
@@ -36,10 +36,12 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, Column], *, 
     pq.write_table(table, os.fspath(path), write_page_checksum=True, **packing)
 
 
-def _as_arrow(column: Column) -> pa.Array:
+def _as_arrow(column: Column) -> pa.Array | pa.ChunkedArray:
     """Take a list as text even when it is empty and does not show what it holds."""
     import pyarrow as pa
 
+    if isinstance(column, pa.Array | pa.ChunkedArray):  # which `pa.array` would take apart, value by value
+        return column
     return pa.array(column, pa.string() if isinstance(column, list | tuple) else None)
 
 
