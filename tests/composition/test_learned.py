@@ -1,10 +1,14 @@
 """Methods that apply learned functions, against einsum over dense tensors; what is done where one is missing."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
-from composita.composition.explain import explain
+from composita.composition.explain import _parts, explain
 from composita.composition.ground import Ground
+from composita.composition.learned import Found, fit
 from composita.composition.methods import METHODS
 from composita.functions.learn import learn
 from composita.functions.lexicon import Lexicon
@@ -175,7 +179,86 @@ def test_a_lexicon_of_a_bare_space_learns_when_asked():
     assert found.similarity(stored)[0] == pytest.approx(1, abs=1e-5)
 
 
+def test_of_too_many_arguments_the_subject_and_the_first_others_are_kept(multistep):
+    """*Give*, learned as give(book)(boy), in give(book)(girl)(boy): the girl is left out, not the book."""
+    phrases = [Phrase.parse("chase-v(cat-n, mouse-n, dog-n)"), PLAIN]
+    meanings = METHODS["learned"].compose(multistep, phrases)
+    assert meanings.notes[0] == (
+        "chase-v has no function of 3 arguments: that of 2 was applied, and the recipient left out",
+    )
+    np.testing.assert_allclose(meanings.vector(0), meanings.vector(1), rtol=1e-6)
+    one = METHODS["learned"].compose(multistep, [Phrase.parse("sleep-v(cat-n, mouse-n, dog-n)")])
+    assert "the theme and the recipient left out" in one.notes[0][0]
+    expected = tensor(multistep, "sleep-v", 1) @ word(multistep, "dog-n")
+    np.testing.assert_allclose(one.vector(0), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_what_lacks_is_put_between_the_others_and_the_subject():
+    """The subject stays last; the means stand where the arguments that lack would."""
+    lexicon = learned_lexicon(OneStep(), tiny_space())
+    ground = Ground.of(lexicon)
+    function = lexicon.function("chase-v", 2)
+    rows = tuple(np.full((1, 6), value) for value in (1.0, 2.0))
+    assert [x[0, 0] for x in fit(ground, Found(function, 2, "svo"), "chase-v", rows)] == [1.0, 2.0]
+    mean, last = fit(ground, Found(function, 2, "svo"), "chase-v", rows[1:])
+    assert last[0, 0] == 2.0
+    np.testing.assert_allclose(mean.reshape(-1), lexicon.examples("chase-v", "svo").inputs(0).mean(axis=0), rtol=1e-5)
+    three = (*rows, np.full((1, 6), 3.0))
+    assert [x[0, 0] for x in fit(ground, Found(function, 2, "svo"), "chase-v", three)] == [1.0, 3.0]
+    assert [x[0, 0] for x in fit(ground, Found(function, 1, "sv"), "chase-v", three)] == [3.0]
+
+
+@pytest.mark.parametrize("name", ["verb", "add", "multiply", "relational", "learned", "learned+head", "practical"])
+def test_a_joined_verb_without_a_vector_is_its_verb(multistep, name):
+    """*Live_in* has rarely a vector: that of *live* is taken, and it is said."""
+    phrases = [Phrase.parse("rare_up-v(cat-n, dog-n)"), Phrase.parse("rare-v(cat-n, dog-n)")]
+    meanings = METHODS[name].compose(multistep, phrases)
+    assert not meanings.reasons
+    assert any("rare-v" in note and "rare_up-v" in note for note in meanings.notes[0])
+    assert not any("that of rare-v was taken" in note for note in meanings.notes.get(1, ()))
+    strict = METHODS[name].compose(multistep, phrases, back_off=False)
+    assert "rare_up-v" in strict.reasons[0]
+    if name in ("verb", "add", "multiply", "learned"):
+        assert meanings.similarity(meanings.take([1, 0]))[0] == pytest.approx(1)
+    unknown = METHODS[name].compose(multistep, [Phrase.parse("nowhere_up-v(cat-n, dog-n)")])
+    assert "nowhere_up-v has no vector" in unknown.reasons[0]
+    with pytest.raises(UsageError):
+        explain(multistep, Phrase.parse("nowhere_up-v(cat-n, dog-n)"), "add")
+
+
 # ---------------------------------------------------------------- what is kept, what is left out, what explains
+
+
+def test_what_is_learned_once_is_learned_by_one_while_others_go_on():
+    """Who asks for the same waits for it; who asks for something else does not."""
+    ground, started, leave, calls = Ground(tiny_lexicon()), threading.Event(), threading.Event(), []
+
+    def slow():
+        calls.append("slow")
+        started.set()
+        assert leave.wait(60)
+        return "slow"
+
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(ground.trained, "a", slow) for _ in range(3)]
+        assert started.wait(60)
+        assert pool.submit(ground.trained, "b", lambda: "quick").result(60) == "quick"
+        assert not any(future.done() for future in asked)
+        leave.set()
+        assert [future.result(60) for future in asked] == ["slow"] * 3
+    assert calls == ["slow"]
+
+
+def test_what_could_not_be_learned_is_tried_again():
+    ground = Ground(tiny_lexicon())
+
+    def fail():
+        raise ValueError("too little")
+
+    with pytest.raises(ValueError, match="too little"):
+        ground.trained("a", fail)
+    assert ground.trained("a", lambda: "learned") == "learned"
+    assert ground.trained("a", fail) == "learned"
 
 
 def test_what_was_learned_is_kept_and_left_out(multistep):
@@ -199,6 +282,44 @@ def test_meanings_do_not_depend_on_what_was_asked_before():
         METHODS[name].compose(other, phrases[::-1])
         first, second = (METHODS[name].compose(lexicon, phrases).vectors for lexicon in (one, other))
         np.testing.assert_array_equal(first, second)
+
+
+DEEP = [
+    SENTENCE,
+    Phrase.parse("and(chase-v(cat-n, dog-n), sleep-v(kid-n))"),
+    Phrase.parse("chase-v(and(cat-n, mouse-n), angry-a(dog-n))"),
+    Phrase.parse("sleep-v(that(dog-n, chase-v(cat-n, dog-n)))"),
+    Phrase.parse("rare-v(furry-a(cat-n), and(dog-n, kid-n))"),
+    Phrase.parse("eat-v(furry-a(panda-n))"),
+]
+
+
+@pytest.mark.parametrize(
+    "name", ["learned", "learned+head", "regression", "one-step+head", "add", "verb", "weighted-add"]
+)
+@pytest.mark.parametrize("phrase", DEEP, ids=str)
+def test_parts_with_their_weights_are_the_meaning(lexicon, name, phrase):
+    """Whatever is nested: coordination, relative clauses, arguments that are composed, back-off."""
+    method = METHODS[name]
+    labels, weights, outputs = _parts(Ground.of(lexicon), phrase, method)
+    assert len(labels) == len(weights) == len(outputs)
+    expected = method.compose(lexicon, [phrase]).vector(0)
+    np.testing.assert_allclose(weights @ outputs, expected, rtol=1e-3, atol=1e-4)
+    found = explain(lexicon, phrase, method)
+    assert found.parts == len(labels)
+    if found.parts <= len(found.rows):
+        assert sum(part.share for part in found.rows) == pytest.approx(1, abs=1e-3)
+
+
+def test_what_is_coordinated_is_explained_part_by_part(multistep):
+    found = explain(multistep, DEEP[1], "learned")
+    assert {part.text.split()[1] for part in found.rows} == {"chase", "sleep"}
+    by_words = explain(multistep, Phrase.parse("chase-v(and(cat-n, mouse-n), dog-n)"), "add")
+    assert {part.label: round(part.weight, 4) for part in by_words.rows}.keys() == {
+        "chase-v", "cat-n", "mouse-n", "dog-n",
+    }  # fmt: skip
+    with pytest.raises(UsageError, match="has no parts to show"):
+        explain(multistep, DEEP[1], "multiply")
 
 
 @pytest.mark.parametrize("name", ["learned", "learned+head", "add", "verb", "weighted-add"])

@@ -128,6 +128,29 @@ def test_sentences_are_read():
         replace(model, grammar_name="nowhere").phrase("dog chase cat")
 
 
+def test_types_of_a_derivation_are_those_of_its_grammar():
+    model = Model(tiny_lexicon(), "tiny", "english")
+    found = model.types(model.read("dog that chase cat sleep and sing"))
+    assert found["chase-v"] == "N -> N -> S"
+    assert found["and"] == "S -> S -> S"
+    assert found["that"] == "N -> S -> N"
+    assert model.types(Phrase.parse("and(sleep-v(dog-n), sing-v(kid-n))"))["and"] == "S -> S -> S"
+
+
+def test_names_are_arguments_outside_the_core():
+    from dataclasses import replace
+
+    from composita.functions.lexicon import Lexicon
+
+    space = tiny_space()
+    core = np.asarray(space.core).copy()
+    core[space.find("dog-n")] = core[space.find("new-a")] = False
+    ground = Ground.of(lexicon := Lexicon.from_space(replace(space, core=core)))
+    assert ground.names == {"dog-n"}
+    assert Ground.of(lexicon) is ground
+    assert Ground.of(Lexicon.from_vectors({"dog-n": np.ones(2)})).names == frozenset()
+
+
 def test_meanings_as_phrases():
     found = phrase_of(parse_term("and(sing-v(kid-n), and(sleep-v(cat-n), sleep-v(dog-n)))"))
     assert str(found) == "and(sing-v(kid-n), sleep-v(cat-n), sleep-v(dog-n))"
@@ -187,6 +210,112 @@ def test_compose_command(run_folder, capsys):
     code, _, err = run(capsys, *command)
     assert code == 2
     assert "expected a sentence" in err
+
+
+CONLLU = """1\tDogs\tdog\tNOUN\tNNS\t_\t3\tnsubj\t_\t_
+2\toften\toften\tADV\tRB\t_\t3\tadvmod\t_\t_
+3\tchase\tchase\tVERB\tVBP\t_\t0\troot\t_\t_
+4\tfurry\tfurry\tADJ\tJJ\t_\t5\tamod\t_\t_
+5\tcats\tcat\tNOUN\tNNS\t_\t3\tobj\t_\t_
+
+1\tYes\tyes\tINTJ\tUH\t_\t0\troot\t_\t_
+
+1\tNo\tno\tDET\tDT\t_\t2\tdet\t_\t_
+2\tkids\tkid\tNOUN\tNNS\t_\t3\tnsubj\t_\t_
+3\tsing\tsing\tVERB\tVBP\t_\t0\troot\t_\t_
+
+"""
+
+
+def test_parsed_text_is_composed(run_folder, capsys, tmp_path):
+    (tmp_path / "parsed.conllu").write_text(CONLLU)
+    command = ["compose", run_folder / "lexicon", "--parsed", tmp_path / "parsed.conllu"]
+    code, out, _ = run(capsys, *command, "--json", "--vectors", "-n", "1")
+    first, second, third = json.loads(out)
+    assert code == 0
+    assert (first["phrase"], first["left_out"]) == ("chase-v(furry-a(cat-n), dog-n)", ["often"])
+    assert first["types"]["chase-v"] == "N -> N -> S"
+    expected = open_model(run_folder / "lexicon").compose(["chase-v(furry-a(cat-n), dog-n)"]).vector(0)
+    np.testing.assert_allclose(first["vector"], expected, rtol=1e-5)
+    assert second == {"text": "Yes", "method": "learned", "reason": "no verb in the main clause"}
+    assert "'no' is refused: negation" in third["reason"]
+    code, out, _ = run(capsys, *command, "dog chase cat")
+    assert code == 0
+    assert "left out" in out
+    assert "not composed  no verb in the main clause" in out
+    assert out.index("dog chase cat") < out.index("Dogs often chase")
+    code, _, err = run(capsys, *command, "--labels", "mine")
+    assert code == 2
+    assert "mine" in err
+    strange = CONLLU.replace("advmod", "hub").replace("amod", "spoke").replace("det", "rim")
+    (tmp_path / "parsed.conllu").write_text(strange)
+    code, _, err = run(capsys, *command)
+    assert code == 2
+    assert "pass --labels" in err
+    assert run(capsys, *command, "--labels", "ud", "--tags", "upos")[0] == 0
+    assert run(capsys, "compose", run_folder / "lexicon", "--parsed", tmp_path / "none.conllu")[0] == 1
+
+
+def test_derivations_are_shown_chosen_and_drawn(run_folder, capsys, tmp_path):
+    command = ["compose", run_folder / "lexicon", "--grammar", "english", "-n", "1"]
+    sentence, picture = "angry cat and dog chase mouse", tmp_path / "picture.svg"
+    code, out, _ = run(capsys, *command, sentence, "--tree", "--svg", picture)
+    assert code == 0
+    assert "chase-v(mouse-n)(and(angry-a(cat-n))(dog-n))" in out
+    assert "Vt[fin] : N -> N -> S chase-v" in out
+    assert "T_chase × and(T_angry × cat, dog)" in out or "(T_chase × mouse) × and(T_angry × cat, dog)" in out
+    assert "T_angry  N⊗N (8 × 8)" in out
+    assert picture.read_text().startswith("<svg")
+    ambiguous = "cat sing and sleep and chase mouse"
+    code, out, _ = run(capsys, *command, ambiguous, "--json")
+    (first,) = json.loads(out)
+    if first["derivations"] > 1:
+        code, out, _ = run(capsys, *command, ambiguous, "--derivation", "2", "--tree")
+        assert code == 0
+        assert "2  " in out
+    code, _, err = run(capsys, *command, sentence, "--derivation", "99")
+    assert code == 2
+    assert "expected one of them, got 99" in err
+    code, _, err = run(capsys, *command, "chase-v(cat-n, dog-n)", "--svg", picture)
+    assert code == 2
+    assert "no derivation to draw" in err
+    code, _, err = run(capsys, *command, sentence, "--svg", tmp_path / "none" / "picture.svg")
+    assert code == 2
+    assert "cannot write" in err
+
+
+def test_of_many_sentences_those_that_cannot_be_read_are_told(run_folder, capsys, tmp_path):
+    command = [run_folder / "lexicon", "--grammar", "english"]
+    many = tmp_path / "many.txt"
+    many.write_text("dog chase cat\nno dog chase cat\nkid sing\n")
+    code, out, _ = run(capsys, "compose", *command, "--file", many, "--json")
+    said = json.loads(out)
+    assert code == 0
+    assert [each.get("phrase") for each in said] == ["chase-v(cat-n, dog-n)", None, "sing-v(kid-n)"]
+    assert "'no' is refused" in said[1]["reason"]
+    code, _, err = run(capsys, "compose", *command, "no dog chase cat")
+    assert code == 2
+    assert "'no' is refused" in err
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("dog chase cat\tno dog chase cat\nkid sing\tdog sing\n")
+    code, out, err = run(capsys, "similar", *command, "--file", pairs, "--json")
+    rows = json.loads(out)["pairs"]
+    assert code == 0
+    assert rows[0]["learned"] is None
+    assert rows[1]["learned"] < 1
+    pairs.write_text("dog chase cat\tno dog chase cat\nkid sing\tno dog sing\n")
+    code, out, err = run(capsys, "similar", *command, "--file", pairs)
+    assert code == 1
+    assert "not read: 'no dog chase cat'" in err
+    code, out, err = run(capsys, "neighbours", *command, "kid sing", "no kid sing", "-n", "2", "--json")
+    assert code == 0
+    assert ["words" in each for each in json.loads(out)] == [True, False]
+    code, out, err = run(capsys, "neighbours", *command, "kid sing", "no kid sing", "-n", "2")
+    assert "'no' is refused" in err
+    many.write_text("dog chase cat\nno dog chase cat\n")
+    code, out, err = run(capsys, "order", *command, many, "--json", "--methods", "add")
+    assert json.loads(out)["rows"][0]["sentences"] == 1
+    assert "'no' is refused" in err
 
 
 def test_similar_command(run_folder, capsys, tmp_path):

@@ -103,9 +103,12 @@ def test_other_labels_and_files(tmp_path):
     assert str(first.derivation.term) == "chase-v(cat-n)(dog-n)"
     question = sentence(*CHASE, "?/?/PUNCT/2/punct")
     none = sentence("Yes/yes/INTJ/0/root")
-    asked, nothing = derive(Tokens.from_sentences([question, none]))
+    passive = sentence("Cats/cat/NOUN/3/nsubj:pass", "are/be/AUX/3/aux:pass", "chased/chase/VERB/0/root")
+    asked, nothing, lacking = derive(Tokens.from_sentences([question, none, passive]))
     assert "questions" in asked.reason
-    assert "no pattern finds" in nothing.reason
+    assert nothing.reason == "no verb in the main clause"
+    assert lacking.reason.startswith("'chased' has not the arguments of a pattern (sv, svo, svoo, svpo); ")
+    assert lacking.reason.endswith("nor has a passive without an agent")
     assert derive(Tokens.from_sentences([])) == []
 
 
@@ -158,6 +161,7 @@ def test_own_refusals():
     grammar = Grammar.parse('S -> "x" : x-n\nrefuse "cats" : "they are no dogs"')
     (found,) = derive(Tokens.from_sentences([sentence(*CHASE)]), grammar=grammar)
     assert found.reason == "word 3: 'cats' is refused: they are no dogs"
+    assert (grammar.refusal("cats").reason, grammar.refusal("dogs")) == ("they are no dogs", None)
 
 
 def test_the_same_as_by_the_grammar():

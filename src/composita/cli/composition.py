@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -47,9 +47,12 @@ BackOffOption = Annotated[
     bool, typer.Option(help="Where a function is missing: whether something less may be done, and said.")
 ]
 GrammarOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="paper, english, or a file. Without it: the run's, or english.")
+    str | None,
+    typer.Option(metavar="NAME", help="paper, english, german, or a file. Without it: the run's, or english."),
 ]
 FILE_HELP = "Sentences or phrases, one a line."
+Read: TypeAlias = "tuple[str, Callable[[], Reading]]"
+"""A text, and how it is read."""
 
 
 def register(app: typer.Typer) -> None:
@@ -75,6 +78,12 @@ def compose(
         Path | None,
         typer.Option(metavar="FILE", help="Parsed text, such as CoNLL-U: sentences are derived from their trees."),
     ] = None,
+    labels: Annotated[
+        str, typer.Option(metavar="NAME", help="Of --parsed: the label scheme, as for composita encode.")
+    ] = "auto",
+    tags: Annotated[
+        str, typer.Option(metavar="NAME", help="Of --parsed: the tagset, as for composita encode.")
+    ] = "auto",
     method: MethodOption = None,
     number: NumberOption = 5,
     derivation: Annotated[
@@ -97,7 +106,12 @@ def compose(
 
     model = _model(run, grammar)
     chosen = _method(model, method)
-    readings, unread = _readings(model, sentences, file, parsed, derivation)
+    read: list[Read] = [(text, partial(model.read, text, derivation)) for text in _said(sentences, file)]
+    if parsed is not None:
+        read += _from_trees(model, parsed, labels, tags)
+    if not read:
+        raise UsageError('expected a sentence, such as "dogs chase cats", or --file, or --parsed')
+    readings, unread = _readings(read)
     known = [reading for reading in readings if reading is not None]
     if svg is not None:
         _draw(known, svg)
@@ -105,14 +119,15 @@ def compose(
         meanings = chosen.compose(model.lexicon, [reading.phrase for reading in known], back_off=back_off)
         near = nearest(model.space, meanings, number) if model.ground.has_space else None
     found: list[dict[str, Any]] = []
+    done = 0
     for place, reading in enumerate(readings):
         if reading is None:
             found.append({"text": unread[place][0], "method": chosen.name, "reason": unread[place][1]})
             continue
-        done = sum(other is not None for other in readings[:place])
         found.append(_composed(model, meanings, near, done, reading))
         if vectors and meanings.forms.get(done) == "vector":
             found[-1]["vector"] = meanings.vector(done).tolist()
+        done += 1
     if json:
         print_json(found)
     else:
@@ -124,21 +139,24 @@ def compose(
         raise typer.Exit(1)
 
 
-def _readings(
-    model: Model, sentences: Sequence[str] | None, file: Path | None, parsed: Path | None, derivation: int
-) -> tuple[list[Reading | None], dict[int, tuple[str, str]]]:
-    """Read sentences; those of several that cannot be read are no error, but given with the reason."""
+def _said(sentences: Sequence[str] | None, file: Path | None) -> list[str]:
+    """Give the sentences of the command line, and those of a file."""
     from composita.composition.order import read_sentences
 
-    said = [*(sentences or ()), *(read_sentences(file) if file is not None else ())]
-    read: list[tuple[str, Callable[[], Reading]]] = [(text, partial(model.read, text, derivation)) for text in said]
-    if parsed is not None:
-        from composita.grammar.dependencies import derive_file
+    return [*(sentences or ()), *(read_sentences(file) if file is not None else ())]
 
-        refusing = model.grammar if model.grammar.refusals else None
-        read += [(" ".join(f.words), partial(model.derived, f)) for f in derive_file(parsed, grammar=refusing)]
-    if not read:
-        raise UsageError('expected a sentence, such as "dogs chase cats", or --file, or --parsed')
+
+def _from_trees(model: Model, parsed: Path, labels: str, tags: str) -> list[Read]:
+    """Give the sentences of parsed text, which are derived from their trees."""
+    from composita.grammar.dependencies import derive_file
+
+    refusing = model.grammar if model.grammar.refusals else None
+    found = derive_file(parsed, labels=labels, tags=tags, grammar=refusing)
+    return [(" ".join(each.words), partial(model.derived, each)) for each in found]
+
+
+def _readings(read: Sequence[Read]) -> tuple[list[Reading | None], dict[int, tuple[str, str]]]:
+    """Read sentences; those of several that cannot be read are no error, but given with the reason."""
     readings: list[Reading | None] = []
     unread: dict[int, tuple[str, str]] = {}
     for place, (text, reader) in enumerate(read):
@@ -237,11 +255,11 @@ def similar(
     """Compare sentences: the first with each of the others, or the pairs of a file; by many methods in one table."""
     model, pairs = _model(run, grammar), _pairs(sentences, file)
     chosen = _methods(model, methods)
-    phrases, unread = _phrases(model, pairs)
+    phrases, unread = _phrases(model, [text for pair in pairs for text in pair], only=len(pairs) == 1)
     usable = [n for n, pair in enumerate(pairs) if all(text in phrases for text in pair)]
     left, right = ([phrases[pairs[n][side]] for n in usable] for side in (0, 1))
     columns: dict[str, list[float]] = {}
-    remarks: dict[str, list[str]] = {"not read": unread} if unread else {}
+    remarks: dict[str, list[str]] = {"not read": list(unread.values())} if unread else {}
     with show_progress(quiet or json):
         for method in chosen:
             x, y = (method.compose(model.lexicon, side, back_off=back_off) for side in (left, right))
@@ -256,26 +274,14 @@ def similar(
             for n, (a, b) in enumerate(pairs)
         ]
         print_json({"pairs": rows, "remarks": {name: said for name, said in remarks.items() if said}})
-        return
-    _print_similar(pairs, columns)
-    if not quiet:
+    else:
+        _print_similar(pairs, columns)
+    if not (json or quiet):
         for name, said in remarks.items():
             for remark in said[:3]:
                 print_error(f"{name}: {remark}")
-
-
-def _phrases(model: Model, pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, Phrase], list[str]]:
-    """Read the sentences of pairs; of several pairs those that cannot be read are left out, with the reasons."""
-    phrases: dict[str, Phrase] = {}
-    unread: list[str] = []
-    for text in dict.fromkeys(text for pair in pairs for text in pair):
-        try:
-            phrases[text] = model.phrase(text)
-        except UsageError as error:
-            if len(pairs) == 1:
-                raise
-            unread.append(str(error))
-    return phrases, unread
+    if all(math.isnan(value) for values in columns.values() for value in values):
+        raise typer.Exit(1)
 
 
 def _print_similar(pairs: Sequence[tuple[str, str]], columns: dict[str, list[float]]) -> None:
@@ -351,7 +357,9 @@ def neighbours(
 
     kinds = ("words", "phrases") if of == "both" else (of,)
     model = _model(run, grammar)
-    meanings = _method(model, method).compose(model.lexicon, model.phrases(items))
+    phrases, unread = _phrases(model, items, only=len(items) == 1)
+    items = [text for text in items if text in phrases]
+    meanings = _method(model, method).compose(model.lexicon, [phrases[text] for text in items])
     with show_progress(quiet or json):
         found = nearest(model.space, meanings, number, kinds=kinds)
     if json:
@@ -360,13 +368,13 @@ def neighbours(
              "reason": meanings.reasons.get(n),
              **{kind: [near._asdict() for near in getattr(found[n], kind)] for kind in kinds}}
             for n, text in enumerate(items)
-        ])  # fmt: skip
+        ] + [{"text": text, "reason": reason} for text, reason in unread.items()])  # fmt: skip
     else:
         for n, text in enumerate(items):
             for kind in kinds:
                 _print_near(text, kind, getattr(found[n], kind))
-        for n, reason in meanings.reasons.items():
-            print_error(f"{items[n]}: {reason}")
+        for text, reason in {**unread, **{items[n]: reason for n, reason in meanings.reasons.items()}}.items():
+            print_error(reason if text in unread else f"{text}: {reason}")
         _warn(dict.fromkeys(note for said in meanings.notes.values() for note in said), quiet)
     if len(meanings.reasons) == len(items):
         raise typer.Exit(1)
@@ -405,8 +413,13 @@ def order(
         raise UsageError("expected either a FILE with sentences, or --from corpus")
     model = _model(run, grammar)
     chosen = _methods(model, methods)
-    attested = None if file is not None else attested_sentences(model.lexicon, count=number)
-    sentences = model.phrases(read_sentences(file)) if file is not None else attested or []
+    if file is None:
+        sentences = attested_sentences(model.lexicon, count=number)
+    else:
+        texts = read_sentences(file)
+        phrases, unread = _phrases(model, texts, only=len(texts) == 1)
+        sentences = [phrases[text] for text in texts if text in phrases]
+        _warn(unread.values(), quiet)
     with show_progress(quiet or json) as progress:
         found = word_order(model.lexicon, sentences, chosen, hold_out=hold_out, progress=progress)
     if json:
@@ -446,6 +459,20 @@ def _model(run: Path, grammar: str | None) -> Model:
 
     model = open_model(run)
     return model if grammar is None else replace(model, grammar_name=grammar)
+
+
+def _phrases(model: Model, texts: Iterable[str], *, only: bool) -> tuple[dict[str, Phrase], dict[str, str]]:
+    """Read sentences; those that cannot be read are left out, with the reasons, unless there are no others."""
+    phrases: dict[str, Phrase] = {}
+    unread: dict[str, str] = {}
+    for text in dict.fromkeys(texts):
+        try:
+            phrases[text] = model.phrase(text)
+        except UsageError as error:
+            if only:
+                raise
+            unread[text] = str(error)
+    return phrases, unread
 
 
 def _method(model: Model, name: str | None) -> Method:

@@ -190,7 +190,7 @@ class Meanings:
         """Whether each phrase has a meaning."""
         return self._places[0] >= 0
 
-    @property
+    @cached_property
     def forms(self) -> dict[int, str]:
         """For each composed phrase ``vector`` or ``matrix``."""
         return {int(i): values.form[0] for ids, values in self.groups for i in ids}

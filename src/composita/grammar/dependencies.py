@@ -237,12 +237,23 @@ class _Sentence:
         verbs = self.text.main.get(self.number, [])
         clauses = [clause for verb in verbs if (clause := self._clause(verb)) is not None]
         if not clauses:
-            return Found(said, None, reason="no pattern finds a main verb with its arguments")
+            return Found(said, None, reason=self._lacking(verbs))
         if (refused := self._refused()) is not None:
             return Found(said, None, reason=refused)
         root = _coordinated(clauses, S, "S")
         left_out = tuple(self.rows[place].form for place in self._left_out())
         return Found(said, Derivation(said, root), left_out)
+
+    def _lacking(self, verbs: Sequence[int]) -> str:
+        """Say why no pattern fits."""
+        if not verbs:
+            return "no verb in the main clause"
+        verb = self.rows[verbs[0] - self.first].form
+        names = ", ".join(p.name for p in self.text.patterns if p.head == "v")
+        return (
+            f"{verb!r} has not the arguments of a pattern ({names}); "
+            "an imperative has no subject, nor has a passive without an agent"
+        )
 
     # ------------------------------------------------------------ building
 
@@ -305,9 +316,8 @@ class _Sentence:
             return "questions have no meaning here; expected a statement"
         for place in sorted(self._near()):
             form = self.rows[place].form.lower()
-            for refusal in self.grammar.refusals:
-                if refusal.covers(form):
-                    return f"word {place + 1}: {form!r} is refused: {refusal.reason}"
+            if (refusal := self.grammar.refusal(form)) is not None:
+                return f"word {place + 1}: {form!r} is refused: {refusal.reason}"
         return None
 
     def _left_out(self) -> list[int]:

@@ -42,6 +42,8 @@ from composita.store.errors import InputError, UsageError
 
 MOST_CHARACTERS = 1_000_000
 SHOWN = 4
+KNOWN = 100_000
+"""Of so many words it is kept whether they are refused."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ class Grammar:
         self._text = text
         self.name = name
         self.typing: Typing = infer(text, name)
+        self._refused: dict[str, Refusal | None] = {}
 
     # ------------------------------------------------------------ making
 
@@ -161,8 +164,16 @@ class Grammar:
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
-        """The words that are not taken, and why."""
+        """The words and constructions that are not taken, and why."""
         return tuple(self._text.refusals)
+
+    def refusal(self, form: str) -> Refusal | None:
+        """Find the refusal that covers a lower-cased word; None where it is taken."""
+        if form not in self._refused:
+            if len(self._refused) >= KNOWN:
+                self._refused.clear()
+            self._refused[form] = next((refusal for refusal in self.refusals if refusal.covers(form)), None)
+        return self._refused[form]
 
     @property
     def basic(self) -> tuple[str, ...]:
