@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -246,3 +248,17 @@ def test_learning_nothing_is_said(caplog):
     with caplog.at_level("WARNING", logger="composita"):
         assert len(learn(space, min_examples=10_000).entries) == 0
     assert "nothing is learned: no word has enough examples, the most that one has is" in caplog.text
+
+
+def test_tasks_keep_every_library_to_one_thread():
+    """What does linear algebra is loaded with the tasks; what is loaded later would not be limited."""
+    source = (
+        "import composita.functions.{0}\n"
+        "from composita.store.engine import one_blas_thread\n"
+        "with one_blas_thread:\n"
+        "    import scipy.linalg, threadpoolctl\n"
+        "    print([one['num_threads'] for one in threadpoolctl.threadpool_info() if one['user_api'] == 'blas'])\n"
+    )
+    for module in ("tasks", "heldout"):
+        said = subprocess.run([sys.executable, "-c", source.format(module)], capture_output=True, text=True, check=True)
+        assert set(json.loads(said.stdout)) == {1}

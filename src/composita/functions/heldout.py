@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg  # noqa: F401 - loaded before tasks start, so that it is kept to one thread, too
 
 from composita.functions.examples import Examples
 from composita.functions.lexicon import ANY, unit_rows

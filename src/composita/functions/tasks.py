@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg  # noqa: F401 - loaded before tasks start, so that it is kept to one thread, too
 
 from composita.functions.examples import Examples
 from composita.functions.function import Function
@@ -130,6 +131,8 @@ def learn_chunk(job: Job, words: Words, stored: FileEntry) -> Learned:
 def _leaning(job: Job, words: Words, number: int, examples: Examples, shared: Function | None, vectors: Array) -> Any:  # noqa: ANN401 - a learner, or one that leans
     """Give the learner of a word: the plain one, or one that leans on others."""
     row = words.head_rows[number]
+    if job.lean == "whole" and shared is not None and row >= 0:
+        return TowardsFunction(learner=job.learner, prior=shared(vectors[row]), strengths=(1.0,))
     if job.lean == "shared" and shared is not None and row >= 0:
         trial = _without(job, words, row, examples, vectors)
         return TowardsFunction(learner=job.learner, prior=shared(vectors[row]), trial=trial)
