@@ -88,8 +88,7 @@ class Trial:
 
 CENTRED = {"kernel": "affine", "centre": True}
 UNSEEN = {"criterion": "arguments"}
-WHOLE = "shared, whole"
-SHARED: dict[str, Any] = {"options": {"kernel": "product"} | UNSEEN, "lean": WHOLE}
+SHARED: dict[str, Any] = {"options": {"kernel": "product"} | UNSEEN, "lean": "whole"}
 
 
 def one_step(name: str, **options: Any) -> Trial:  # noqa: ANN401
@@ -105,10 +104,10 @@ TRIALS: dict[str, list[Trial]] = {
         one_step("one-step, affine, centred", centre=True),
         one_step("one-step, affine, centred, for new arguments", centre=True, **UNSEEN),
         Trial("shared function", learner="shared", lean="shared"),
-        Trial("shared, and the rest by product", options={"kernel": "product"}, lean=WHOLE),
-        Trial("shared, and the rest by product, for new arguments", options={"kernel": "product"} | UNSEEN, lean=WHOLE),
-        Trial("shared, and the rest by affine, for new arguments", options={"kernel": "affine"} | UNSEEN, lean=WHOLE),
-        Trial("shared, and the rest by affine, centred, for new arguments", options=CENTRED | UNSEEN, lean=WHOLE),
+        Trial("shared, and the rest by product", options={"kernel": "product"}, lean="whole"),
+        Trial("shared, and the rest by product, for new arguments", **SHARED),
+        Trial("shared, and the rest by affine, for new arguments", options={"kernel": "affine"} | UNSEEN, lean="whole"),
+        Trial("shared, and the rest by affine, centred, for new arguments", options=CENTRED | UNSEEN, lean="whole"),
     ],
     "learners": [
         one_step("one-step, affine, centred", centre=True),
@@ -157,10 +156,10 @@ TRIALS: dict[str, list[Trial]] = {
         Trial("alone", options=CENTRED),
         Trial("Add", learner="add"),
         Trial("the shared function alone", learner="shared", lean="shared"),
-        Trial("shared function, and the rest by additive", options={"kernel": "additive"}, lean=WHOLE),
-        Trial("shared function, and the rest by affine", options={"kernel": "affine"}, lean=WHOLE),
-        Trial("shared function, and the rest by product", options={"kernel": "product"}, lean=WHOLE),
-        Trial("shared function, and the rest by affine, centred", options=CENTRED, lean=WHOLE),
+        Trial("shared function, and the rest by additive", options={"kernel": "additive"}, lean="whole"),
+        Trial("shared function, and the rest by affine", options={"kernel": "affine"}, lean="whole"),
+        Trial("shared function, and the rest by product", options={"kernel": "product"}, lean="whole"),
+        Trial("shared function, and the rest by affine, centred", options=CENTRED, lean="whole"),
         Trial("towards the shared function, affine, centred", options=CENTRED, lean="shared"),
         Trial("with similar words", options=CENTRED, lean="similar"),
     ],
@@ -334,8 +333,7 @@ def _leaning(
         return learner
     if learner is None:
         return _Known(without_own(lexicon, word, pattern))
-    kind, _, whole = lean.partition(", ")
-    return Towards(lean=kind, learner=learner, strengths=(1.0,) if whole else None)(lexicon, word, pattern)
+    return Towards(lean=lean, learner=learner)(lexicon, word, pattern)
 
 
 # ---------------------------------------------------------------- telling

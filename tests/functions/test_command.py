@@ -130,7 +130,7 @@ def test_leaning(space, capsys, tmp_path):
         (["--option", "components"], "expected an option NAME=VALUE such as components=20"),
         (["--normalise", "all"], "unknown --normalise 'all': choose both, arguments, outputs or none"),
         (["--phrases", "svx"], "no phrases of the pattern 'svx'"),
-        (["--lean", "very"], "lean: choose none, shared, similar"),
+        (["--lean", "very"], "lean: choose none, whole, shared, similar"),
         (["--cross-validate", "2", "--compare", "multistp"], "unknown learner 'multistp'"),
         (["--cross-validate", "2", "--compare", "paper:per=level"], "'paper' takes no options"),
         (["--cross-validate", "2", "--compare", "plsr:20"], "expected an option NAME=VALUE"),

@@ -114,7 +114,7 @@ def test_patterns():
         ({"arguments": ("noun",)}, "expected some of nouns, names, pronouns, got noun"),
         ({"min_examples": -1}, "min_examples: expected a number from 0"),
         ({"max_examples": 0}, "max_examples: expected a number from 1"),
-        ({"lean": "much"}, "lean: choose none, shared, similar"),
+        ({"lean": "much"}, "lean: choose none, whole, shared, similar"),
         ({"heads": ["nothing-v"]}, "none of the 1 words asked for heads a phrase"),
         ({"heads": ["give-v"], "min_examples": 1000}, "'give-v' has [0-9]+; lower the minimum"),
         ({"learner": "none"}, "unknown learner 'none'"),

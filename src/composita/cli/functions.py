@@ -101,7 +101,7 @@ def learn(
     ] = None,
     lean: Annotated[
         str | None,
-        typer.Option(metavar="none|shared|similar", help="On what words lean that have few phrases."),
+        typer.Option(metavar="none|whole|shared|similar", help="On what words lean that have few phrases."),
     ] = None,
     shared: Annotated[
         str | None,

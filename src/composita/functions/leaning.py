@@ -258,7 +258,7 @@ class Towards:
     Parameters
     ----------
     lean
-        ``shared`` or ``similar``.
+        ``whole``, ``shared`` or ``similar``, as `composita.functions.learn.learn` takes them.
     learner
         What learns.
     strengths
@@ -275,12 +275,13 @@ class Towards:
         own = own_word(word, lexicon.ids)
         if own not in lexicon.ids:
             return self.learner
-        if self.lean == "shared":
+        if self.lean in ("whole", "shared"):
             try:
                 prior = without_own(lexicon, word, pattern)
             except TooFewError:
                 return self.learner  # there is no other word to lean on
-            strengths = STRENGTHS if self.strengths is None else self.strengths
+            usual = (1.0,) if self.lean == "whole" else STRENGTHS
+            strengths = usual if self.strengths is None else self.strengths
             return TowardsFunction(learner=self.learner, prior=prior, strengths=strengths)
         near = similar_words(lexicon, word, pattern)
         heads = [lexicon.find(own_word(head, lexicon.ids)) for _, head in near]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from composita.functions.keeping import others_than, take_over, unchanged
 from composita.functions.learners import Learner, make_learner
 from composita.functions.lexicon import (
     ANY,
@@ -64,7 +65,7 @@ CHUNK_SECONDS = 1.0
 CHUNK_BYTES = 64 << 20
 RATE = 4e9
 """Multiplications in a second, roughly; only the size of the chunks depends on it."""
-LEANS = ("none", "shared", "similar")
+LEANS = ("none", "whole", "shared", "similar")
 TRIALS = 20
 """How many times as long it takes to choose how much a word leans on others, roughly."""
 SHARED_EXAMPLES = {"additive": 200_000, "product": 3000}
@@ -81,6 +82,7 @@ def learn(
     selection: Selection | None = None,
     lean: str = "none",
     shared: str | None = None,
+    since: Lexicon | None = None,
     out: str | Path | None = None,
     engine: Engine | None = None,
     workers: int = 1,
@@ -103,12 +105,15 @@ def learn(
     selection
         Which phrases are examples; instead of it the options of `Selection` can be given by name.
     lean
-        On what words lean: ``none``; ``shared``, the function that all words of the pattern share; ``similar``, the
-        examples of the words whose vectors are nearest. How much is chosen for each word; see
-        `composita.functions.shared`.
+        On what words lean: ``none``; ``whole``, the function that all words of the pattern share, from which each
+        begins; ``shared``, the same, and how much is chosen for each word; ``similar``, the examples of the words whose
+        vectors are nearest, and how much likewise. See `composita.functions.leaning`.
     shared
         The kernel of a shared function to be learned, for words that have none of their own: ``additive`` or
         ``product``; None for no such function.
+    since
+        What was learned before, in the same way. A function whose examples are still the same, to the bit, is taken
+        from there, unless it leans on others.
     out
         The folder to write; a run that was interrupted is taken up there. None keeps the lexicon in memory.
     engine, workers
@@ -127,12 +132,12 @@ def learn(
     made = make_learner(learner) if isinstance(learner, str) else learner
     plans = [plan(space, pattern, chosen, heads) for pattern in choose_patterns(space, patterns)]
     check_heads(heads or (), plans)
-    how = How(made, chosen, lean, shared or ("additive" if lean == "shared" else None))
+    how = How(made, chosen, lean, shared or ("additive" if lean in ("whole", "shared") else None))
     engine = engine or Engine(workers)
     if out is not None:
-        return _learn_into(space, how, plans, Path(out), engine, progress, cancel)
+        return _learn_into(space, how, plans, since, Path(out), engine, progress, cancel)
     with tempfile.TemporaryDirectory(prefix="composita-") as folder:
-        found = _learn_into(space, how, plans, Path(folder, "lexicon"), engine, progress, cancel).in_memory()
+        found = _learn_into(space, how, plans, since, Path(folder, "lexicon"), engine, progress, cancel).in_memory()
     return replace(found, loaded_space=space)
 
 
@@ -155,8 +160,8 @@ class How:
 
 
 def _learn_into(
-    space: Space, how: How, plans: Sequence[Plan], out: Path, engine: Engine, progress: ProgressCallback,
-    cancel: Cancellation | None,
+    space: Space, how: How, plans: Sequence[Plan], since: Lexicon | None, out: Path, engine: Engine,
+    progress: ProgressCallback, cancel: Cancellation | None,
 ) -> Lexicon:  # fmt: skip
     """Learn into a folder, going on where an interrupted run with the same task was."""
     parameters, selection = how.parameters(plans), how.selection
@@ -168,14 +173,18 @@ def _learn_into(
             shutil.rmtree(writer.path / PENDING, ignore_errors=True)  # of a run that was stopped at its very end
             writer.sweep()
             return Lexicon.open(out)
+        kept = unchanged(space, plans, selection, parameters, since)
+        if since is not None:
+            wanted = sum(len(found.heads) for found in plans)
+            logger.info("%d functions are learned anew, %d are kept", wanted - len(kept), len(kept))
         pending = writer.path / PENDING
-        _prepare(pending, asked)
+        _prepare(pending, fingerprint(asked, sorted(kept)) if kept else asked)
         names, rows = words_of(space)
         vectors = np.asarray(space.array[rows])
         if not (pending / WORDS_FILE).exists():
             with write_file(pending / WORDS_FILE) as new:
                 write_arrays(new.path, {"vectors": unit_rows(vectors) if selection.normalise else vectors})
-        chunks = _chunks(plans, how, space.dimensions, names, writer)
+        chunks = _chunks(others_than(kept, plans), how, space.dimensions, names, writer)
         shared = _shared_words(plans, how, len(chunks), writer)
         others = {w.pattern: tuple(v for v, _ in chunks if v.pattern == w.pattern) for w, _ in chunks}
         job = Job(
@@ -183,12 +192,15 @@ def _learn_into(
         )
         receipts = _run(space, selection, job, chunks, engine, progress, cancel)
         every = [*(words for words, _ in chunks), *shared.values()]
+        taken, entries = take_over(kept, writer, len(every))
+        files = [(w.pattern, w.names, w.files) for w in every] + taken
         lexicon = Lexicon(
-            names, vectors, np.asarray(space.frequency, np.int64)[rows], _entries(every, receipts),
-            tuple(ChunkFiles(w.pattern, w.names, *(writer.path / name for name in w.files)) for w in every),
+            names, vectors, np.asarray(space.frequency, np.int64)[rows],
+            _in_order(plans, [*_entries(every, receipts), *entries]),
+            tuple(ChunkFiles(p, arguments, *(writer.path / file for file in some)) for p, arguments, some in files),
             selection.normalise, parameters, space.forms, origin_of(space),
         )  # fmt: skip
-        _commit(writer, lexicon, every, receipts, asked)
+        _commit(writer, lexicon, every, receipts, asked, files)
         shutil.rmtree(pending)
         writer.sweep()
     return Lexicon.open(out)
@@ -216,7 +228,7 @@ def _chunks(
     """Divide the words into chunks, by the data alone."""
     chunks: list[Chunked] = []
     row = {word: place for place, word in enumerate(names)}
-    trials = 1 if how.lean == "none" else TRIALS
+    trials = 1 if how.lean in ("none", "whole") else TRIALS
     for found in plans:
         some: list[Head] = []
         seconds = size = 0.0
@@ -336,9 +348,17 @@ def _entries(chunks: Sequence[Words], receipts: Sequence[Learned]) -> tuple[Entr
     return tuple(entries)
 
 
+def _in_order(plans: Sequence[Plan], entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Sort functions as they were planned, whoever learned them; those that are shared come last."""
+    keys = ((found.pattern, head.word) for found in plans for head in found.heads)
+    place = {key: number for number, key in enumerate(keys)}
+    return tuple(sorted(entries, key=lambda entry: place.get((entry.pattern, entry.word), len(place))))
+
+
 def _commit(
-    writer: FolderWriter, lexicon: Lexicon, chunks: Sequence[Words], receipts: Sequence[Learned], asked: str
-) -> None:
+    writer: FolderWriter, lexicon: Lexicon, chunks: Sequence[Words], receipts: Sequence[Learned], asked: str,
+    files: Sequence[tuple[str, tuple[str, ...], tuple[str, str, str]]],
+) -> None:  # fmt: skip
     """Make what was learned the lexicon."""
     for receipt in receipts:
         for entry in receipt.files:
@@ -350,5 +370,5 @@ def _commit(
         for head, reason in zip(words.heads, receipt.reasons, strict=True)
         if reason
     }
-    about = [chunk_about(words.pattern, words.names, words.files) for words in chunks]
+    about = [chunk_about(*some) for some in files]
     writer.commit({**lexicon.about(), "chunks": about, "failed": failed, "learned": asked}, keep=())
