@@ -99,7 +99,7 @@ def test_comparing_learners(space, heads, capsys, tmp_path):
     assert "Held-out phrases, their arguments new: the rank of the true one" in out
     rows = [line.split() for line in out.splitlines()]
     ranks = {row[0]: float(row[5]) for row in rows if row[1:3] == ["svo", "object"]}
-    assert set(ranks) == {"chosen", "lstsq", "multistep:per=level", "shared"}
+    assert set(ranks) == {"chosen", "alone", "lstsq", "multistep:per=level", "shared"}
     assert ranks["chosen"] < 0.5
     assert [row[0] for row in rows if row[1:3] == ["svo", "object"]] == sorted(ranks, key=ranks.get)
     (mean,) = [row for row in rows if row[:5] == ["the", "mean", "alone", "svo", "object"]]
