@@ -38,6 +38,7 @@ TableOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
     app.command(epilog="Example: composita run experiment.toml --out run")(run)
+    app.command(epilog="Example: composita extend run more.conllu.gz --out larger-run")(extend)
     app.command(epilog="Example: composita compare run other-run")(compare)
     app.command(epilog="Example: composita demo --out demo")(demo)
 
@@ -96,6 +97,39 @@ def run(
             from composita.experiment.run import tidy_stages
 
             tidy_stages(made)
+    _print_run(made, table, json)
+
+
+def extend(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run that is finished.")],
+    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="New text: files or patterns in quotes.")],
+    out: Annotated[Path, typer.Option(metavar="NEW", help="The folder to make.")],
+    folder: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the files are that the experiment names; by default beside RUN."),
+    ] = None,
+    table: TableOption = "text",
+    memory: Annotated[str, typer.Option(metavar="SIZE", help="The budget of counting, such as 4G.")] = "4G",
+    workers: WorkersOption = 0,
+    cluster: ClusterOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Add text to a finished run: only that is counted, and only functions whose phrases it has are learned again.
+
+    The words, weights and dimensions of the run stay as they are. To let the new text change them too, name all text in
+    the experiment and use run.
+    """
+    from composita.experiment.extend import extend as extend_run
+    from composita.experiment.run import Run
+    from composita.experiment.table import FORMATS
+
+    if table not in FORMATS:
+        raise UsageError(f"unknown --table {table!r}: choose {', '.join(FORMATS)}")
+    with show_progress(quiet or json) as progress, working(workers, cluster, out, run) as (engine, (target, before)):
+        made = extend_run(
+            Run.open(before), sources, target, folder=folder, engine=engine, memory=memory, progress=progress
+        )
     _print_run(made, table, json)
 
 

@@ -254,9 +254,9 @@ def open_model(path: str | Path) -> Model:
             )
         corpus = about.get("corpus")
         return Model(
-            Lexicon.open(folder.path / about["lexicon"]), str(about.get("name", name)),
+            Lexicon.open(folder.other(about["lexicon"])), str(about.get("name", name)),
             _grammar_of(folder.path, str(about.get("grammar") or "english")),
-            None if corpus is None else folder.path / corpus, folder.path,
+            None if corpus is None else folder.other(corpus), folder.path,
         )  # fmt: skip
     if kind == "lexicon":
         return Model(Lexicon.open(path), name, path=folder.path)

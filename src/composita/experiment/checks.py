@@ -196,7 +196,11 @@ def read_part(kind: type[T], table: object, where: str, source: str, **more: Any
     checks = options_of(kind)
     check_keys(table, checks, where, source)
     given = {}
+    optional = {f.name for f in fields(kind) if f.default is None or getattr(checks.get(f.name), "or_all", False)}
     for key, value in table.items():
+        if value is None and key in optional:  # TOML has no null, but tables that come out of a run have
+            given[key] = None
+            continue
         try:
             given[key] = checks[key].read(value, f"{where} {key}".strip())
         except UsageError as error:

@@ -11,8 +11,9 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from composita.experiment.cache import Cache, Receipt
@@ -131,8 +132,8 @@ class Run:
     # ------------------------------------------------------------ what it was made of
 
     def place(self, text: str) -> Path:
-        """Give a path of ``meta.json``, which is relative to the folder."""
-        return self.path / text
+        """Give a folder that ``meta.json`` names."""
+        return self.folder.other(text)
 
     @cached_property
     def corpus(self) -> Corpus | None:
@@ -199,19 +200,26 @@ def run(
     """
     if experiment.sweep:
         raise UsageError("the experiment is a sweep: use run_sweep of composita.experiment.sweep, or `composita run`")
-    out = Path(out)
+    kept = Path(out) / STAGES if stages is None else Path(stages)
+    cache = Cache(kept, engine, memory, progress, cancel)
+    return carry_out(partial(make_plan, experiment, kept, progress=progress, cancel=cancel), Path(out), cache)
+
+
+def carry_out(make: Callable[[], Plan], out: Path, cache: Cache, more: Mapping[str, Any] = MappingProxyType({})) -> Run:
+    """Make a plan and run it into a folder, which then says also what is in ``more``."""
+    progress, cancel = cache.progress, cache.cancel
     check(cancel)
     _mend(out)
     with open_writer(out, KIND, VERSION, cancel=cancel) as writer:
-        kept = out / STAGES if stages is None else Path(stages)
-        plan = make_plan(experiment, kept, progress=progress, cancel=cancel)
-        receipts = run_stages(plan, Cache(kept, engine, memory, progress, cancel))
+        plan = make()
+        receipts = run_stages(plan, cache)
+        experiment = plan.experiment
         mark = fingerprint("run", REPORT, _marked(experiment), [stage.fingerprint for stage in plan.stages])
         if writer.meta is None or writer.meta.get("fingerprint") != mark or writer.meta.get("unfinished"):
             from composita.experiment.telling import tell
 
             files = tell(plan, receipts, progress=progress, cancel=cancel)
-            write_run(writer, files, {**describe(plan, receipts, out), "fingerprint": mark})
+            write_run(writer, files, {**describe(plan, receipts, out), **more, "fingerprint": mark})
     return Run.open(out)
 
 
@@ -313,8 +321,9 @@ def write_run(writer: FolderWriter, files: Mapping[str, bytes | Writer], meta: M
 
 
 def relative_to(path: Path, folder: Path) -> str:
-    """Write a path as it is seen from a folder."""
-    return Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix()
+    """Write a path as it is seen from a folder; one that lies neither there nor beside it, as it is."""
+    seen = Path(os.path.relpath(path.absolute(), folder.absolute()))
+    return (path.absolute() if seen.parts.count(os.pardir) > 1 else seen).as_posix()
 
 
 def tidy_stages(made: Run) -> list[str]:

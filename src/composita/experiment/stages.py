@@ -36,6 +36,8 @@ VERSIONS = {"corpus": 1, "vocabulary": 1, "counts": 1, "space": 1, "lexicon": 1,
 
 LEARNED = {"regression": "multistep", "one-step": "onestep", "lexical-function": "plsr"}
 """Methods that are a learner's own, and which; each has a sister that keeps the head's vector, ``regression+head``."""
+EXTENDS = "extends"
+"""The parameter that names the fingerprint of a stage that this one adds to."""
 _BLOCK = 1 << 20
 
 
@@ -126,17 +128,20 @@ def make_plan(
     cancel: Cancellation | None = None,
 ) -> Plan:
     """Plan all stages; ``folder`` is where checksums of sources are remembered."""
-    return _Planner(experiment, folder, progress, cancel).plan()
+    return Planner(experiment, folder, progress, cancel).plan()
 
 
 @dataclass(frozen=True)
-class _Planner:
+class Planner:
+    """Plans the stages of an experiment, one by one."""
+
     experiment: Experiment
     folder: Path
     progress: ProgressCallback
     cancel: Cancellation | None
 
     def plan(self) -> Plan:
+        """Plan all stages."""
         experiment = self.experiment
         self.check_names()
         corpus = self.corpus(experiment.corpus)
@@ -323,7 +328,7 @@ class _Planner:
             VERSIONS["lexicon"],
             parameters,
             (made,),
-            _learn,
+            learn_stage,
             resumes=True,
         )
 
@@ -451,8 +456,7 @@ def _count(names: Sequence[str], out: Path, work: Work) -> None:
     from composita.counting.count import count
     from composita.counting.vocabulary import Vocabulary
 
-    said = dict(work.stage.parameters)
-    del said["patterns"]
+    said = {key: value for key, value in work.stage.parameters.items() if key not in ("patterns", EXTENDS)}
     corpus = first_part(Corpus.open(work.paths[0]), said.pop("tokens"))
     vocabulary = Vocabulary.open(work.paths[1])
     heads = said.pop("heads")
@@ -487,18 +491,20 @@ def _make_space(out: Path, work: Work) -> None:
     )  # fmt: skip
 
 
-def _learn(out: Path, work: Work) -> None:
+def learn_stage(out: Path, work: Work, since: Path | None = None) -> None:
+    """Learn what a stage says; functions of an earlier lexicon whose examples are the same are taken from there."""
     from composita.functions.learn import learn
     from composita.functions.learners import make_learner
+    from composita.functions.lexicon import Lexicon
     from composita.functions.selection import Selection
     from composita.spaces.space import Space
 
-    said = dict(work.stage.parameters)
+    said = {key: value for key, value in work.stage.parameters.items() if key != EXTENDS}
     learner = make_learner(said.pop("learner"), plain_options(said.pop("options")))
     patterns, lean, shared = (said.pop(key) for key in ("patterns", "lean", "shared"))
     learn(
         Space.open(work.paths[0]), learner=learner, patterns=patterns, selection=Selection(**said), lean=lean,
-        shared=shared, out=out,
+        shared=shared, since=None if since is None else Lexicon.open(since), out=out,
         engine=work.engine, progress=work.progress, cancel=work.cancel,
     )  # fmt: skip
 
@@ -506,7 +512,24 @@ def _learn(out: Path, work: Work) -> None:
 def _score(benchmark: Benchmark, out: Path, work: Work) -> None:
     from composita.experiment.scores import score
 
-    score(benchmark, out, work)
+    _by_a_worker(partial(score, benchmark), out, work)
+
+
+def _by_a_worker(make: Callable[[Path, Work], None], out: Path, work: Work) -> None:
+    """Make a stage that is one piece of work: on a cluster a worker does it."""
+    if work.engine.executor is None:
+        make(out, work)
+        return
+    from composita.store.engine import Task, run_tasks
+
+    plain = replace(work.stage, inputs=(), make=None)
+    task = Task(work.stage.id, _made, (make, out, plain, work.paths))
+    for _ in run_tasks([task], engine=work.engine, progress=work.progress, stage="scoring", cancel=work.cancel):
+        pass
+
+
+def _made(make: Callable[[Path, Work], None], out: Path, stage: Stage, paths: tuple[Path, ...]) -> None:
+    make(out, Work(stage, paths))
 
 
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -517,4 +540,4 @@ def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def _turn_round(out: Path, work: Work) -> None:
     from composita.experiment.scores import turn_round
 
-    turn_round(out, work)
+    _by_a_worker(turn_round, out, work)

@@ -41,7 +41,7 @@ class Sweep:
         """Open the folder of a sweep that was finished."""
         folder = Folder.open(path, KIND, VERSION)
         return cls(
-            folder.path, tuple((one["chosen"], Run.open(folder.path / one["path"])) for one in folder.meta["runs"])
+            folder.path, tuple((one["chosen"], Run.open(folder.other(one["path"]))) for one in folder.meta["runs"])
         )
 
     def tables(self) -> list[Table]:

@@ -131,6 +131,15 @@ class Folder:
             raise CorruptError(f"{self.path}: {META} lists no file {name!r}")
         return self.path / others[0]
 
+    def other(self, name: object) -> Path:
+        """Give another folder that ``meta.json`` names: within this one, beside it, or by an absolute path.
+
+        A relative path that leads elsewhere is refused: nothing that we write has one.
+        """
+        if not isinstance(name, str) or not name or "\0" in name or Path(name).parts.count(os.pardir) > 1:
+            raise CorruptError(f"{self.path / META}: expected a folder here or beside, found {shown(name)}")
+        return self.path / name
+
     def verify(self, progress: ProgressCallback = silent, cancel: Cancellation | None = None) -> list[str]:
         """Read all data files and list what is wrong with them, one line a problem; empty is good."""
         total = sum(entry.bytes for entry in self.files.values())
