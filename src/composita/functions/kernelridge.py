@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -112,8 +111,9 @@ def left_out(solution: Solution, outputs: Array, sets: Sequence[Int64Array], mea
     ``mean`` gives the weights of the examples in the mean that was taken off the outputs, which then is the mean of the
     others too.
     """
-    given = _Given(solution.roots, solution.values, outputs, tuple(sets), mean)
-    return outputs - given.errors(solution.penalty)
+    others = _means_of_others(outputs, sets, mean)
+    scaled, solved = _solved(solution.values, solution.roots, _along(solution.roots, outputs), solution.penalty)
+    return outputs - _errors(scaled, solution.roots, solved, outputs, sets, others)
 
 
 def choose_by_arguments(
@@ -125,12 +125,16 @@ def choose_by_arguments(
     arguments it takes what is peculiar to these for what the word does with any, and lambda comes out too small.
     """
     grid = float(values.max(initial=0.0) or 1.0) * relative_grid()[::EVERY]
-    curve, nothing = np.zeros(len(grid)), 0.0
     scale = np.ones(len(outputs)) if weights is None else weights
-    for column in ids.T:
-        given = _Given(roots, values, outputs, tuple(sets_of(column)), mean)
-        curve += [float(scale @ (given.errors(penalty) ** 2).sum(1)) for penalty in grid]
-        nothing += float(scale @ ((outputs - given.others) ** 2).sum(1))
+    every = [sets_of(column) for column in ids.T]
+    means = [_means_of_others(outputs, sets, mean) for sets in every]
+    nothing = sum(float(scale @ ((outputs - others) ** 2).sum(1)) for others in means)
+    along, curve = _along(roots, outputs), np.zeros(len(grid))
+    for place, penalty in enumerate(grid):
+        scaled, solved = _solved(values, roots, along, penalty)
+        for sets, others in zip(every, means, strict=True):
+            errors = _errors(scaled, roots, solved, outputs, sets, others)
+            curve[place] += float(scale @ (errors**2).sum(1))
     return choice_of(grid, curve / ids.size, nothing / ids.size, "new arguments")
 
 
@@ -140,44 +144,40 @@ def sets_of(column: Int64Array) -> list[Int64Array]:
     return np.split(order, np.flatnonzero(np.diff(column[order])) + 1)
 
 
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """Sets of examples that are to be left out, each in turn, and what is the same for all lambdas."""
+def _along(roots: Array, outputs: Array) -> Array:
+    """Give what lies along the eigenvectors: of the outputs, and of ones: (k, q + 1)."""
+    found: Array = roots.T @ np.column_stack([outputs, np.ones(len(outputs))])
+    return found
 
-    roots: Array
-    values: Array
-    outputs: Array
-    sets: tuple[Int64Array, ...]
-    mean: Array | None
 
-    @cached_property
-    def along(self) -> Array:
-        """What lies along the eigenvectors: of the outputs, and of ones."""
-        found: Array = self.roots.T @ np.column_stack([self.outputs, np.ones(len(self.outputs))])
+def _solved(values: Array, roots: Array, along: Array, penalty: float) -> tuple[Array, Array]:
+    """Give M as one of two factors, of which the other are the roots; and M times the outputs and ones."""
+    scaled = roots / (values + penalty)
+    return scaled, scaled @ along
+
+
+def _means_of_others(outputs: Array, sets: Sequence[Int64Array], mean: Array | None) -> Array:
+    """Give for each example the mean of those not left out with it; zeros where no mean was taken off."""
+    found = np.zeros(outputs.shape)
+    if mean is None:
         return found
+    total, size = mean @ outputs, float(mean.sum())
+    for rows in sets:
+        rest = size - float(mean[rows].sum())
+        if rest > 0:
+            found[rows] = (total - mean[rows] @ outputs[rows]) / rest
+    return found
 
-    @cached_property
-    def others(self) -> Array:
-        """For each example the mean of those that are not left out with it; zeros where no mean is taken off."""
-        found = np.zeros(self.outputs.shape)
-        if self.mean is None:
-            return found
-        total, size = self.mean @ self.outputs, float(self.mean.sum())
-        for rows in self.sets:
-            rest = size - float(self.mean[rows].sum())
-            if rest > 0:
-                found[rows] = (total - self.mean[rows] @ self.outputs[rows]) / rest
-        return found
 
-    def errors(self, penalty: float) -> Array:
-        """Give the errors of all sets at a lambda: (M_SS)^-1 (M (Y - the mean of the others))_S."""
-        scaled = self.roots / (self.values + penalty)
-        solved = scaled @ self.along
-        right = solved[:, :-1] - solved[:, -1:] * self.others
-        found: Array = right / np.einsum("nk,nk->n", scaled, self.roots)[:, None]
-        for rows in self.sets:
-            if len(rows) == len(found):
-                found[rows] = self.outputs[rows]  # nothing is left to learn from
-            elif len(rows) > 1:
-                found[rows] = np.linalg.solve(scaled[rows] @ self.roots[rows].T, right[rows])
-        return found
+def _errors(
+    scaled: Array, roots: Array, solved: Array, outputs: Array, sets: Sequence[Int64Array], others: Array
+) -> Array:
+    """Give the errors of all sets: (M_SS)^-1 (M (Y - the mean of the others))_S."""
+    right = solved[:, :-1] - solved[:, -1:] * others
+    found: Array = right / np.einsum("nk,nk->n", scaled, roots)[:, None]
+    for rows in sets:
+        if len(rows) == len(found):
+            found[rows] = outputs[rows]  # nothing is left to learn from
+        elif len(rows) > 1:
+            found[rows] = np.linalg.solve(scaled[rows] @ roots[rows].T, right[rows])
+    return found
