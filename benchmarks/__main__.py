@@ -7,7 +7,7 @@ from importlib import import_module
 
 from benchmarks.measure import report
 
-NAMES = ("reading", "encoding", "synthetic", "growth", "counting", "functions", "composition")
+NAMES = ("reading", "encoding", "synthetic", "growth", "counting", "spaces", "functions", "composition", "explorer")
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from composita.counting.counts import Counts, Matrix
 from composita.spaces import kernels
-from composita.store.engine import HERE, Engine, Task, run_tasks
+from composita.store.engine import HERE, Engine, Task, available_cores, run_tasks
 from composita.store.errors import CorruptError
 from composita.store.progress import Cancellation, ProgressCallback, silent
 
@@ -30,8 +30,10 @@ PIECE_CELLS = 1 << 19
 
 
 def in_threads(engine: Engine | None) -> Engine:
-    """Give the threads for work on arrays in memory, whatever engine was asked for."""
-    return HERE if engine is None else Engine(engine.workers)
+    """Give the threads for work on arrays in memory, whatever engine was asked for: a cluster's workers lack them."""
+    if engine is None:
+        return HERE
+    return Engine(engine.workers if engine.executor is None else available_cores())
 
 
 def spread(

@@ -43,20 +43,20 @@ def row_sums(indptr: Array, data: Array, sums: Array) -> None:
 
 @inlined_kernel
 def amount(data: Array, begin: int, end: int) -> Any:  # noqa: ANN401 - a sum and two cells
-    """Give the sum of some cells, by four sums that do not wait for each other, and the least and the largest cell."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    """Give the sum of some cells, and the least and the largest of them."""
+    total = 0
     least = most = data[begin] if begin < end else data.dtype.type(0)
-    cell = begin
-    while cell + 4 <= end:
-        p, q, r, s = data[cell], data[cell + 1], data[cell + 2], data[cell + 3]
-        a, b, c, d = a + p, b + q, c + r, d + s
-        least, most = min(least, p, q, r, s), max(most, p, q, r, s)
-        cell += 4
-    while cell < end:
-        a += data[cell]
+    for cell in range(np.uintp(begin), np.uintp(end)):
+        total += data[cell]
         least, most = min(least, data[cell]), max(most, data[cell])
-        cell += 1
-    return (a + b) + (c + d), least, most
+    return total, least, most
+
+
+@inlined_kernel
+def information(count: Any, column: Any, unit: float, log_column: Array, logs: Array, less: float, local: bool) -> Any:  # noqa: ANN401 - a cell; what its logarithm gives
+    """Compute the information of a cell whose count is in the table of logarithms."""
+    value = logs[np.uint32(count)] + log_column[np.uint32(column)] - less
+    return value * (count / unit) if local else value
 
 
 @inlined_kernel
@@ -69,24 +69,40 @@ def inform(
     log_column: Array,
     logs: Array,
     less: float,
+    lowest: float,
     local: bool,
     used: int,
     out_indices: Array,
     out_data: Array,
-) -> int:
-    """Write the positive information of a row of whole counts from 0 to below ``len(logs)``.
+) -> Any:  # noqa: ANN401 - a number with the size of a pointer
+    """Write the information above ``lowest`` of a row of whole counts from 0 to below ``len(logs)``.
 
     Every cell is written, and the next one over it if it is not kept: a branch that goes either way costs more. Numbers
     without a sign are no negative indices, which would have to be looked for; so the caller must know that there are
-    none.
+    none. Four cells at a time do not wait for each other.
     """
-    for cell in range(np.uintp(begin), np.uintp(end)):
-        column, number = np.uint32(indices[cell]), np.uint32(data[cell])
-        value = logs[number] + log_column[column] - less
-        out_indices[used] = column
-        out_data[used] = value * (number / unit) if local else value
-        used += 1 if value > 0.0 else 0
-    return used
+    about = unit, log_column, logs, less, local
+    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
+    cell, last, place = np.uintp(begin), np.uintp(end), np.uintp(used)
+    while cell + four <= last:
+        p, q, r, s = indices[cell], indices[cell + one], indices[cell + two], indices[cell + three]
+        a, b = information(data[cell], p, *about), information(data[cell + one], q, *about)
+        c, d = information(data[cell + two], r, *about), information(data[cell + three], s, *about)
+        out_indices[place], out_data[place] = p, a
+        place += np.uintp((a > lowest) & (a != 0.0))
+        out_indices[place], out_data[place] = q, b
+        place += np.uintp((b > lowest) & (b != 0.0))
+        out_indices[place], out_data[place] = r, c
+        place += np.uintp((c > lowest) & (c != 0.0))
+        out_indices[place], out_data[place] = s, d
+        place += np.uintp((d > lowest) & (d != 0.0))
+        cell += four
+    while cell < last:
+        a = information(data[cell], indices[cell], *about)
+        out_indices[place], out_data[place] = indices[cell], a
+        place += np.uintp((a > lowest) & (a != 0.0))
+        cell += one
+    return np.intp(place)
 
 
 @kernel
@@ -112,21 +128,19 @@ def weigh_by_information(
     number is negative.
     """
     used = 0
+    lowest = 0.0 if clip else -np.inf  # which a column gives that the core lacks, and an empty cell
     for place in range(len(rows)):
         begin, end = indptr[rows[place]], indptr[rows[place] + 1]
         total, least, most = amount(data, begin, end)
         if least < 0:
             return -1
         less = np.log(total / unit) + shift
-        if clip and most < len(logs):
-            if local:
-                used = inform(
-                    indices, data, begin, end, unit, log_column, logs, less, True, used, out_indices, out_data
-                )
+        if most < len(logs):
+            row = indices, data, begin, end, unit, log_column, logs, less, lowest
+            if local:  # the compiler makes two loops of these, neither of which asks
+                used = inform(*row, True, used, out_indices, out_data)
             else:
-                used = inform(
-                    indices, data, begin, end, unit, log_column, logs, less, False, used, out_indices, out_data
-                )
+                used = inform(*row, False, used, out_indices, out_data)
             ends[place] = used
             continue
         for cell in range(begin, end):
@@ -136,8 +150,7 @@ def weigh_by_information(
             value = (logs[number] if number < len(logs) else np.log(count / unit)) + log_column[column] - less
             if local:
                 value *= count / unit
-            # A column that the core lacks gives -inf, an empty cell too.
-            if value > 0.0 or (not clip and value < 0.0 and value > -np.inf):
+            if value > lowest and value != 0.0:
                 out_indices[used] = column
                 out_data[used] = value
                 used += 1

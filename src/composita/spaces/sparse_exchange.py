@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,9 @@ from composita.store.errors import InputError
 
 if TYPE_CHECKING:
     from composita.spaces.space import Space
+
+SUSPECT, MOST_TIMES = 1 << 28, 200
+"""Beyond so many bytes, an array may be so many times as large as it is when compressed; one of zeros alone is 1000."""
 
 
 def read(path: Path, kind: str, pos: str | None) -> Space:
@@ -126,16 +130,30 @@ def _write_sm(space: Space, path: Path) -> None:
 # ---------------------------------------------------------------- .npz
 
 
+def _refuse_bombs(path: Path) -> None:
+    """Refuse an archive that would become very much larger than numbers ever do."""
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            times = info.file_size / max(info.compress_size, 1)
+            if info.file_size > SUSPECT and times > MOST_TIMES:
+                raise InputError(
+                    f"{info.filename} would become {times:,.0f} times as large as it is, expected at most "
+                    f"{MOST_TIMES} times: save it without compression",
+                    source=path,
+                )
+
+
 def _read_npz(path: Path, pos: str | None) -> Space:
     """Read labels and vectors, or a sparse matrix as SciPy writes it with labels beside."""
     import scipy.sparse as sp
 
     try:
+        _refuse_bombs(path)
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", source=path) from None
-    except (ValueError, zipfile.BadZipFile, EOFError, KeyError) as error:
+    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError) as error:
         raise InputError(f"not an .npz file that we can read: {error}", source=path) from None
     if "labels" not in arrays or arrays["labels"].dtype.kind != "U" or arrays["labels"].ndim != 1:
         raise InputError(

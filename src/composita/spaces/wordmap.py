@@ -58,10 +58,7 @@ def draw_map(space: Space, labels: Sequence[str], path: str | Path, *, normalise
             raise UsageError(f"the vector of {zero!r} is 0: it has no place on a map")
         vectors /= lengths
     points, shares = principal_plane(vectors)
-    span = np.ptp(points, axis=0)
-    scaled = (points - points.min(axis=0)) / np.where(span > 0, span, 1)
-    x = MARGIN + scaled[:, 0] * (WIDTH - 3 * MARGIN)
-    y = HEIGHT - MARGIN - scaled[:, 1] * (HEIGHT - 2.5 * MARGIN)
+    x, y = _on_paper(points)
     said = space.display(rows)
     kinds = [label[-1] if "(" not in label and label[-2:-1] == "-" else "" for label in labels]
     drawing = Drawing(WIDTH, HEIGHT, f"A map of {', '.join(said)}")
@@ -77,6 +74,15 @@ def draw_map(space: Space, labels: Sequence[str], path: str | Path, *, normalise
     drawing.text(WIDTH - 12, HEIGHT - 12, f"first two principal axes: {shares[0]:.0%} and {shares[1]:.0%} of variance",
                  anchor="end")  # fmt: skip
     drawing.save(path)
+
+
+def _on_paper(points: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Give places on the drawing, both axes at one scale, so that distances can be compared; labels have room."""
+    room = np.array([WIDTH - 3 * MARGIN, HEIGHT - 2.5 * MARGIN])
+    span = np.ptp(points, axis=0)
+    scale = min((room[span > 0] / span[span > 0]).tolist(), default=1.0)
+    x, y = ((points - points.min(axis=0)) * scale + (room - span * scale) / 2).T
+    return MARGIN + x, HEIGHT - MARGIN - y
 
 
 def place_labels(x: Float64Array, y: Float64Array, texts: Sequence[str]) -> list[tuple[float, float]]:
