@@ -342,3 +342,47 @@ def test_products_have_no_parts(lexicon):
         explain(lexicon, Phrase.parse("chase-v(unicorn-n, dog-n)"), "learned")
     assert explain(lexicon, Phrase("dog-n"), "learned").rows[0].share == pytest.approx(1)
     assert explain(Lexicon.from_space(tiny_space()), PLAIN, "add").rows[0].weight == 1
+
+
+# ---------------------------------------------------------------- words that begin from a shared function
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return learned_lexicon(OneStep(kernel="product", criterion="arguments", storage="terms"), lean="whole")
+
+
+def test_a_function_is_the_shared_one_and_what_the_word_adds(whole):
+    examples = whole.examples("chase-v", "svo")
+    inputs = examples.inputs(0), examples.inputs(1)
+    shared = whole.shared("svo", "chase-v").apply_all(*inputs)
+    alone = OneStep(kernel="product", criterion="arguments").fit(*inputs, examples.outputs - shared)
+    given = whole.function("chase-v", "svo").apply_all(*inputs)
+    np.testing.assert_allclose(given, shared + alone.apply_all(*inputs), atol=1e-4)
+    composed = METHODS["one-step"].compose(whole, [PLAIN]).vector(0)
+    arguments = word(whole, "cat-n"), word(whole, "dog-n")
+    np.testing.assert_allclose(composed, whole.function("chase-v", "svo").apply_all(*arguments)[0], atol=1e-5)
+
+
+def test_a_word_never_seen_with_arguments_has_the_shared_function(whole):
+    phrase = Phrase.parse("rare-v(cat-n, dog-n)")
+    found = METHODS["learned"].compose(whole, [phrase], back_off=False)
+    expected = whole.shared("svo", "rare-v").apply_all(word(whole, "cat-n"), word(whole, "dog-n"))
+    np.testing.assert_allclose(found.vector(0), expected[0], atol=1e-5)
+
+
+def test_what_leans_is_explained_in_full(whole):
+    for phrase in (PLAIN, Phrase.parse("rare-v(cat-n, dog-n)")):
+        labels, weights, outputs = _parts(Ground.of(whole), phrase, METHODS["learned"])
+        made = METHODS["learned"].compose(whole, [phrase]).vector(0)
+        assert len(labels) == len(weights)
+        np.testing.assert_allclose(weights @ outputs, made, atol=1e-4)
+
+
+def test_what_is_learned_again_without_some_phrases_leans_too(whole):
+    rows = whole.attested("svo", "chase-v")
+    arguments = word(whole, "cat-n"), word(whole, "dog-n")
+    grounds = Ground.of(whole), Ground(whole, without=rows[:1].tolist()), Ground(whole, without=rows.tolist())
+    kept, less, nothing = (g.function("chase-v", "svo").apply_all(*arguments) for g in grounds)
+    assert 0 < np.linalg.norm(kept - less) < np.linalg.norm(kept)
+    np.testing.assert_allclose(nothing, whole.shared("svo", "chase-v").apply_all(*arguments), atol=1e-5)

@@ -20,7 +20,7 @@ import numpy as np
 
 from composita.composition.relations import Relations, attested_relation
 from composita.composition.rows import IntArray, Rows, is_sparse, lengths, stack, unit, zeros
-from composita.functions.lexicon import Labels, make_examples
+from composita.functions.lexicon import ANY, Labels, make_examples
 from composita.functions.selection import Head, Selection, plan
 from composita.store.errors import NotFoundError, TooFewError, UsageError
 
@@ -286,18 +286,33 @@ class Ground:
     def function(self, head: str, pattern: str, learner: str = "") -> Function | None:
         """Give the function of a head in a pattern: that of the lexicon, or one learned now by a learner that is named.
 
-        None where there is none, or too little to learn it from.
+        A word without one of its own has the one that all words share, if there is such a function. None where there is
+        none, or too little to learn it from.
         """
         held, name = (head, pattern) in self.lexicon, learner or self.own
         if not learner and not held:
-            return None
+            return self.shared(head, pattern)
         if name == self.own and held and not self.without:
             return self.lexicon.function(head, pattern)
         return self.trained((name, pattern, head), lambda: self._learn(head, pattern, name))
 
     def _learn(self, head: str, pattern: str, learner: str) -> Function | None:
         examples = self.examples(head, pattern)
-        return None if examples is None or len(examples) < self.least else self.learn(examples, learner)
+        prior = self.shared(head, pattern) if learner == self.own else None
+        if examples is None or len(examples) < self.least:
+            return prior
+        return self.learn(examples, learner, prior=prior if self.lean in ("whole", "shared") else None)
+
+    def shared(self, head: str, pattern: str) -> Function | None:
+        """Give the function that all words of a pattern share, applied to a word; None where there is none."""
+        if (ANY, pattern) not in self.lexicon or self.stem(head) not in self.lexicon.ids:
+            return None
+        return self.trained(("shared", pattern, head), lambda: self.lexicon.shared(pattern, self.stem(head)))
+
+    @property
+    def lean(self) -> str:
+        """On what the words of the lexicon lean."""
+        return str(self.lexicon.parameters.get("lean", "none"))
 
     @property
     def own(self) -> str:
@@ -315,16 +330,25 @@ class Ground:
         if found is None or not found.is_dense:
             return found
         examples = self.examples(head, pattern)
-        assert examples is not None, "a function was learned from examples"
-        return self.learn(examples, learner or self.own, terms=True)
+        if examples is None:
+            return found
+        name = learner or self.own
+        leans = name == self.own and self.lean in ("whole", "shared")
+        return self.learn(examples, name, terms=True, prior=self.shared(head, pattern) if leans else None)
 
-    def learn(self, examples: Examples, learner: str, *, terms: bool = False) -> Function | None:
-        """Learn a function; None where the learner finds too little to learn from."""
+    def learn(
+        self, examples: Examples, learner: str, *, terms: bool = False, prior: Function | None = None
+    ) -> Function | None:
+        """Learn a function, with a prior one that begins from it; None where there is too little to learn from."""
+        from composita.functions.leaning import STRENGTHS, TowardsFunction
         from composita.functions.learners import make_learner
 
         options = dict(self.lexicon.parameters.get("learner", {})) if learner == self.own else {}
         options.pop("learner", None)
         made = make_learner(learner, options | ({"storage": "terms"} if terms else {}))
+        if prior is not None:
+            strengths = (1.0,) if self.lean == "whole" else STRENGTHS
+            made = TowardsFunction(learner=made, prior=prior, strengths=strengths)
         try:
             return made.learn(examples)
         except (TooFewError, UsageError):

@@ -277,4 +277,6 @@ def describe_training(
         "groups_of_three": len(groups), "examples_in_groups_of_three": int(groups.sum()),
         "occurrences": 0 if examples.frequency is None else int(examples.frequency.sum()),
     }  # fmt: skip
-    return said if leaning is None else said | {"leaning": {"towards": lean} | leaning.to_dict()}
+    if leaning is None:
+        return said
+    return said | {"leaning": {"towards": "similar" if lean == "similar" else "shared"} | leaning.to_dict()}
