@@ -13,8 +13,8 @@ from composita.corpus.miniature import write_miniature
 from composita.experiment.config import Experiment
 from composita.explorer.app import create_app
 from composita.explorer.questions import example_sentences
-from composita.explorer.serve import Place
-from composita.explorer.view import View
+from composita.explorer.serve import Place, server_config
+from composita.explorer.view import Showing, View
 
 EXPERIMENT = """
 name = "miniature"
@@ -55,16 +55,16 @@ def run(tmp_path_factory):
 
 @contextmanager
 def served(path, *, token=None, seconds=20.0, prepare=True):
-    """Serve a folder in a thread; give its address."""
-    view = View.open(path)
+    """Serve a folder, or what is shown of one, in a thread; give its address."""
+    shown = path if isinstance(path, Showing) else View.open(path)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(64)
         port = listening.getsockname()[1]
-        app = create_app(view, hosts=Place("127.0.0.1", port, token).hosts, token=token, seconds=seconds)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, lifespan="on"))
-        if prepare:
-            view.prepare(example_sentences(view))
+        app = create_app(shown, hosts=Place("127.0.0.1", port, token).hosts, token=token, seconds=seconds)
+        server = uvicorn.Server(server_config(app))
+        if prepare and isinstance(shown, View):
+            shown.prepare(example_sentences(shown))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -103,6 +103,7 @@ class Tab:
     def __init__(self, browser, address, **options):
         self.context = browser.new_context(**({"viewport": {"width": 1200, "height": 900}} | options))
         self.page = self.context.new_page()
+        self.page.set_default_timeout(20_000)
         self.address = address
         self.complaints = []
         self.page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)

@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 from composita.explorer.endpoints import Answer, Endpoint, openapi
 from composita.explorer.guard import Guard, wants_page
 from composita.explorer.questions import ENDPOINTS
-from composita.explorer.view import Showing
+from composita.explorer.view import LearningError, Showing
 from composita.store.engine import one_blas_thread
 from composita.store.errors import CompositaError, StoreError, UsageError
 from composita.store.progress import Cancellation
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("composita")
 
 STATIC = Path(__file__).parent / "static"
-PAGES = ("", "compose", "compare", "word", "map", "experiment")
+PAGES = ("", "compose", "compare", "word", "map", "sentences", "experiment")
 SECONDS = 20.0
 """How long an answer may take."""
 AT_ONCE = 8
@@ -116,6 +116,8 @@ async def _answered(
             answer.cancel()
             return _json(503, {"error": f"this takes longer than {seconds:g} seconds: ask for less at once"})
         return _json(200, answer.result())
+    except LearningError as error:
+        return _json(503, {"error": str(error)}, {"Retry-After": "1"})
     except StoreError as error:
         return _json(503, {"error": f"the run cannot be read: {error}"})
     except CompositaError as error:
@@ -133,11 +135,11 @@ async def _gone(request: Request) -> None:
         pass
 
 
-def _json(status: int, content: object) -> Response:
+def _json(status: int, content: object, headers: dict[str, str] | None = None) -> Response:
     body = dump_json(content)
     if len(body) > LARGEST:
         status, body = 413, dump_json({"error": f"the answer has {len(body):,} bytes: ask for less at once"})
-    return Response(body, status, media_type="application/json")
+    return Response(body, status, headers, media_type="application/json")
 
 
 async def _refused(request: Request, error: Exception) -> Response:

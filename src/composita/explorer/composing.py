@@ -13,7 +13,7 @@ from composita.composition.learned import find
 from composita.composition.methods import METHODS, method_named
 from composita.composition.nearest import Near, nearest
 from composita.composition.order import swap
-from composita.explorer.view import PATIENCE, learner_of
+from composita.explorer.view import PATIENCE, LearningError, learner_of
 from composita.grammar.phrase import OPERATIONS, Phrase
 from composita.grammar.types import WORD, Type, shape_of, space_of
 from composita.store.errors import CancelledError, CompositaError, NotFoundError, UsageError, plural
@@ -57,7 +57,7 @@ def compose(view: View, given: Given) -> Answer:
     inner = list(dict.fromkeys(step.phrase for step in steps if step.phrase not in (None, phrase)))
     meanings = view.compose(method, [phrase, *(one for one in inner if one is not None)])
     if meanings is None:
-        raise UsageError(f"{method.title} is still learning what it needs for this sentence: ask again in a moment")
+        raise LearningError(method)
     if 0 in meanings.reasons:
         raise UsageError(f"{given['s']!r} cannot be composed by {method.title}: {meanings.reasons[0]}")
     answer["notes"] = [*meanings.warnings, *meanings.notes.get(0, ())]
@@ -78,13 +78,13 @@ def explanation(view: View, given: Given) -> Answer:
     answer: Answer = {"explanation": [], "explained": "", "unexplained": ""}
     if phrase is None:
         return answer
-    found = view.background.ask(
-        ("explain", method.name, phrase),
-        lambda: view.remember(("explain", method.name, phrase), lambda: _explained(read.model, phrase, method)),
-        PATIENCE,
+    key = ("explain", method.name, phrase)
+    where = view.learning if view.learns(method) else view.explaining
+    found: Answer | None = view.recall(key) or where.ask(
+        key, lambda: view.remember(key, lambda: _explained(read.model, phrase, method)), PATIENCE
     )
     if found is None:
-        raise UsageError(f"{method.title} is still learning what it needs for this sentence: ask again in a moment")
+        raise LearningError(method)
     return answer | found
 
 

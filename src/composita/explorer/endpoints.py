@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import composita
@@ -76,6 +76,7 @@ class Endpoint:
     about: str
     answer: Callable[[View, Given], Answer]
     parameters: tuple[Parameter, ...] = ()
+    gives: Mapping[str, str] = field(default_factory=dict)  # what the answer has under each of its keys
 
     def read(self, given: Mapping[str, Sequence[str]]) -> Given:
         """Read all parameters; unknown ones are refused, for they are probably misspelt."""
@@ -88,14 +89,26 @@ class Endpoint:
         return {parameter.name: parameter.read(given.get(parameter.name, ())) for parameter in self.parameters}
 
 
-_ERROR = {
-    "description": "What was wrong, in a sentence.",
-    "content": {
-        "application/json": {
-            "schema": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
-        }
-    },
+_REFUSALS = {
+    "400": "A parameter is wrong, or what was asked for cannot be composed.",
+    "401": "The access token is missing; only where other machines may ask.",
+    "413": "The answer would be too large.",
+    "414": "The address is too long.",
+    "421": "The Host header names another server.",
+    "503": "It takes too long, or cannot be read now; with Retry-After something is being learned for it.",
 }
+
+
+def _refusal(about: str) -> dict[str, Any]:
+    """Describe an answer that says in a sentence what was wrong."""
+    schema = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
+    return {"description": about, "content": {"application/json": {"schema": schema}}}
+
+
+def _answer(endpoint: Endpoint) -> dict[str, Any]:
+    """Describe what is given, key by key."""
+    keys = {name: {"description": about} for name, about in endpoint.gives.items()}
+    return {"type": "object", "required": list(keys), "properties": keys}
 
 
 def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
@@ -109,11 +122,9 @@ def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
                 "responses": {
                     "200": {
                         "description": "The answer.",
-                        "content": {"application/json": {"schema": {"type": "object"}}},
+                        "content": {"application/json": {"schema": _answer(endpoint)}},
                     },
-                    "400": _ERROR,
-                    "404": _ERROR,
-                    "503": _ERROR,
+                    **{status: _refusal(about) for status, about in _REFUSALS.items()},
                 },
             }
         }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass
+from hashlib import sha256
 from html import escape
 from ipaddress import ip_address
 from typing import Any
@@ -88,8 +89,7 @@ class Guard:
                 kept = [(name, value) for name, value in message.get("headers", []) if name.lower() not in ours]
                 kept += [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
                 if shown_in_address:
-                    cookie = f"composita={self.token}; HttpOnly; SameSite=Strict; Path=/"
-                    kept.append((b"set-cookie", cookie.encode()))
+                    kept.append((b"set-cookie", _cookie(self.token or "").encode()))
                 message["headers"] = kept
             await send(message)
 
@@ -121,11 +121,21 @@ class Guard:
 
     def _in_headers(self, headers: dict[bytes, bytes]) -> bool:
         cookies = headers.get(b"cookie", b"").decode("latin-1").split(";")
-        given = [cookie.strip().removeprefix("composita=") for cookie in cookies]
+        given = [cookie.strip().partition("=")[2] for cookie in cookies]
         return any(self._is_token(one) for one in [headers.get(b"x-token", b"").decode("latin-1"), *given])
 
     def _is_token(self, given: str) -> bool:
         return secrets.compare_digest(given.encode(), (self.token or "").encode()) and bool(given)
+
+
+def _cookie(token: str) -> str:
+    """Write the cookie that holds the token; each token has a name of its own, for cookies know no ports.
+
+    >>> _cookie("secret")
+    'composita-2bb80d53=secret; HttpOnly; SameSite=Strict; Path=/'
+    """
+    name = sha256(token.encode()).hexdigest()[:8]
+    return f"composita-{name}={token}; HttpOnly; SameSite=Strict; Path=/"
 
 
 def _host(header: str) -> str:

@@ -182,7 +182,8 @@ def similar(view: View, given: Given) -> Answer:
         check(view.cancel)
         if time.monotonic() > ends:
             break
-    best = sorted(known_cosines.items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
+    with view.alone():
+        best = sorted(known_cosines.items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
     return {
         "similar": [{"label": other, "similarity": cosine} for other, cosine in best],
         "compared": len(known_cosines), "others": len(others),

@@ -82,15 +82,21 @@ def serve(
         unreadable = str(error)
     listening = _listen(host, port)
     place = Place(host, listening.getsockname()[1], None if is_loopback(host) else secrets.token_urlsafe(24))
-    config = uvicorn.Config(
-        create_app(showing, hosts=place.hosts, token=place.token), log_level="warning", access_log=False,
-        server_header=False, limit_concurrency=200, timeout_keep_alive=20, h11_max_incomplete_event_size=64 << 10,
-    )  # fmt: skip
-    server: Any = uvicorn.Server(config)
+    server: Any = uvicorn.Server(server_config(create_app(showing, hosts=place.hosts, token=place.token)))
     announce(place, unreadable)
     # Ctrl-C is how the explorer is left; uvicorn raises it once more when it has closed.
     with listening, suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
+
+
+def server_config(app: Any) -> Any:  # noqa: ANN401 - uvicorn's, which is imported only here
+    """Say how the application is served: HTTP/1.1 only, with bounds on connections and headers."""
+    import uvicorn
+
+    return uvicorn.Config(
+        app, log_level="warning", access_log=False, http="h11", ws="none", server_header=False, limit_concurrency=200,
+        timeout_keep_alive=20, h11_max_incomplete_event_size=64 << 10,
+    )  # fmt: skip
 
 
 def _may_become_readable(path: Path) -> bool:

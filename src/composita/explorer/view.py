@@ -20,7 +20,7 @@ from composita.composition.methods import METHODS
 from composita.composition.model import Model, open_model
 from composita.explorer.background import Background
 from composita.store.errors import CompositaError, NotFoundError
-from composita.store.folder import Folder
+from composita.store.folder import META, Folder
 from composita.store.progress import Cancellation, check
 
 if TYPE_CHECKING:
@@ -37,8 +37,19 @@ _T = TypeVar("_T")
 
 REMEMBERED = 256
 """So many answers that took long are kept."""
+POOLED = ("weighted-add", "dilation", "full-additive")
+"""Methods that learn once, from all phrases; afterwards they answer at once."""
+EACH = ("practical",)
+"""Methods that learn something for each verb, beside those that apply another learner than the lexicon's."""
 PATIENCE = 12.0
 """So many seconds a question waits for what has to be learned before it can be answered."""
+
+
+class LearningError(CompositaError):
+    """What was asked for has to be learned first, which goes on: it can be asked again in a moment."""
+
+    def __init__(self, method: Method) -> None:
+        super().__init__(f"{method.title} is still learning what it needs for this sentence: ask again in a moment")
 
 
 class Known(NamedTuple):
@@ -75,6 +86,16 @@ class View:
         Asks a long answer to stop.
     lock
         What a lexicon keeps in memory changes while it is used, so that one question is answered at a time.
+    kept
+        What was found out once for all questions.
+    learning
+        Where methods learn what they lack.
+    explaining
+        Where meanings are explained, so that this waits for no learning.
+    ready
+        The methods that have learned from all phrases.
+    answers
+        The last answers that took long.
 
     """
 
@@ -84,7 +105,9 @@ class View:
     cancel: Cancellation | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     kept: dict[str, object] = field(default_factory=dict)
-    background: Background = field(default_factory=Background)
+    learning: Background = field(default_factory=Background)
+    explaining: Background = field(default_factory=Background)
+    ready: set[str] = field(default_factory=set)
     answers: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
     answers_lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -123,21 +146,32 @@ class View:
         if not self.learns(method):
             with self.alone() as model:
                 return method.compose(model.lexicon, phrases)
-        key = (method.name, tuple(phrases))
-        return self.background.ask(key, lambda: method.compose(self.model.lexicon, phrases), patience)
+        key = ("compose", method.name, tuple(phrases))
+        known: Meanings | None = self.recall(key)
+        if known is not None:
+            return known
+        return self.learning.ask(
+            key, lambda: self.remember(key, lambda: method.compose(self.model.lexicon, phrases)), patience
+        )
 
     def learns(self, method: Method) -> bool:
-        """Whether a method learns functions that the lexicon does not have."""
-        own = learner_of(method) in (None, "", self.model.ground.own)
-        return not own and not method.impossible(self.model.lexicon)
+        """Whether a method may have to learn what the lexicon does not have, before it can compose."""
+        other = learner_of(method) not in (None, "", self.model.ground.own)
+        waits = method.name in EACH or (method.name in POOLED and method.name not in self.ready)
+        return (other or waits) and not method.impossible(self.model.lexicon)
 
-    def remember(self, key: Hashable, find: Callable[[], _T]) -> _T:
-        """Give what was found before, of the last ones that were found."""
+    def recall(self, key: Hashable) -> Any:  # noqa: ANN401 - whatever was kept under the key
+        """Give what was found before, if it is one of the last; otherwise None."""
         with self.answers_lock:
             if key in self.answers:
                 self.answers.move_to_end(key)
-                known: _T = self.answers[key]
-                return known
+            return self.answers.get(key)
+
+    def remember(self, key: Hashable, find: Callable[[], _T]) -> _T:
+        """Give what was found before, or find it now and keep it."""
+        known: _T | None = self.recall(key)
+        if known is not None:
+            return known
         found = find()
         with self.answers_lock:
             self.answers[key] = found
@@ -151,12 +185,17 @@ class View:
             phrases = model.phrases(texts)
         for name in self.methods:
             # Methods that make no sense here learn nothing, and would only say so.
-            if not self.learns(METHODS[name]) and not METHODS[name].doubtful(self.model.lexicon):
-                self.background.submit(("prepare", name), partial(self._prepare, METHODS[name], phrases))
+            if name not in EACH and not METHODS[name].doubtful(self.model.lexicon):
+                self.learning.submit(("prepare", name), partial(self._prepare, METHODS[name], phrases))
 
     def _prepare(self, method: Method, phrases: Sequence[Phrase]) -> None:
         try:
-            self.compose(method, phrases)
+            if method.name in POOLED:
+                # Many threads may learn at once; the others, who wait for no learning, go on being answered.
+                method.compose(self.model.lexicon, phrases)
+                self.ready.add(method.name)
+            elif not self.learns(method):
+                self.compose(method, phrases)
         except CompositaError as error:
             logger.warning("explorer: %s: %s", method.name, error)
 
@@ -236,22 +275,38 @@ class View:
 class Showing:
     """What is shown at a path, opened when it is asked for: as long as that fails, each question is told why.
 
-    A run that is still being made is shown as soon as it is finished.
+    A run that is still being made is shown as soon as it is finished, and one that was made anew as it is now.
     """
 
     path: Path
     opened: View | None = None
     prepare: Callable[[View], None] = lambda view: None
     lock: threading.Lock = field(default_factory=threading.Lock)
+    stamp: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Remember which state of the folder was opened."""
+        if self.opened is not None:
+            self.stamp = self._stamp()
 
     def view(self) -> View:
         """Give the view, or say why it cannot be opened."""
         with self.lock:
-            if self.opened is None:
+            now = self._stamp()
+            if self.opened is None or now != self.stamp:
+                self.opened = None
                 found = View.open(self.path)
                 self.prepare(found)
-                self.opened = found
+                self.opened, self.stamp = found, now
             return self.opened
+
+    def _stamp(self) -> tuple[int, ...]:
+        """Tell one state of the folder from another: whatever changes it replaces its ``meta.json``."""
+        try:
+            found = (self.path / META).stat()
+        except OSError:
+            return ()
+        return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 // Small charts: a curve over a logarithmic axis, points with names, intervals.
 
-import { drawing, number, s } from "./dom.js";
+import { drawing, number, room, s } from "./dom.js";
 
 export function scale(low, high, from, to) {
   const span = high - low || 1;
@@ -33,12 +33,12 @@ export function curve(points, chosen, name) {
   const shown = points.filter(([lambda, error]) => lambda > 0 && Number.isFinite(error));
   const logs = shown.map(([lambda]) => Math.log10(lambda)), errors = shown.map(([, error]) => error);
   const low = Math.min(...errors), high = Math.max(...errors);
-  const box = { left: 62, right: 420, top: 12, bottom: 150 };
+  const width = Math.min(440, room(440)), box = { left: 62, right: width - 20, top: 12, bottom: 150 };
   const x = scale(Math.min(...logs), Math.max(...logs), box.left, box.right), y = scale(low, high, box.bottom, box.top);
   const digits = high < 1 ? 4 : 2;
   const at = chosen > 0 && Number.isFinite(chosen) ? Math.log10(chosen) : null;
-  return drawing(440, 190, name, {},
-    frame(x, y, { ...box, xticks: ticks(Math.min(...logs), Math.max(...logs), 6), yticks: ticks(low, high, 3), xname: "log₁₀ λ", yname: "error", digits, xtext: (t) => number(t, 0) }),
+  return drawing(width, 190, name, { class: "drawing small" },
+    frame(x, y, { ...box, xticks: ticks(Math.min(...logs), Math.max(...logs), width < 400 ? 4 : 6), yticks: ticks(low, high, 3), xname: "log₁₀ λ", yname: "error", digits, xtext: (t) => number(t, 0) }),
     s("path", { class: "curve", d: `M${shown.map(([lambda, error]) => `${x(Math.log10(lambda))} ${y(error)}`).join("L")}` }),
     at === null ? null : s("circle", { class: "mark", cx: x(at), cy: y(errors[logs.reduce((best, value, i) => (Math.abs(value - at) < Math.abs(logs[best] - at) ? i : best), 0)]), r: 4.5 }, s("title", {}, `chosen: λ = ${chosen.toPrecision(3)}`)));
 }
@@ -46,7 +46,7 @@ export function curve(points, chosen, name) {
 /** Bars of falling length: singular values. */
 export function bars(values, name) {
   const highest = Math.max(...values, 1e-30), width = 440 / values.length;
-  return drawing(440, 110, name, {}, values.map((value, i) => s("rect", {
+  return drawing(440, 110, name, { class: "drawing small" }, values.map((value, i) => s("rect", {
     class: "dot", x: i * width, y: 105 - (value / highest) * 100, width: Math.max(0.5, width - 1), height: (value / highest) * 100,
   }, s("title", {}, `${i + 1}: ${value.toPrecision(4)}`))));
 }

@@ -1,5 +1,7 @@
 // Elements: made by functions, with text always as text, so that no word of a corpus can become markup.
 
+import { isLeft, query } from "./api.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, properties, children) {
@@ -47,18 +49,28 @@ export const wideSheet = (title, ...children) => h("section", { class: "sheet fu
 export const problem = (text) => h("p", { class: "problem", role: "alert" }, text);
 export const note = (text) => h("p", { class: "note" }, text);
 
+/** A part of the page that comes when it is known; what goes wrong is said in its place. */
+export function later(title, promise, show) {
+  const place = h("div", { class: "full", "aria-busy": "true" }, wideSheet(title, h("p", { class: "lead" }, "working …")));
+  promise.then(show).catch((error) => (isLeft(error) ? null : wideSheet(title, problem(error.message)))).then((content) => {
+    place.setAttribute("aria-busy", "false");
+    place.replaceChildren(...[content].flat().filter(Boolean));
+  });
+  return place;
+}
+
+/** How wide a drawing can be, so that its letters keep their size on a phone. */
+export const room = (most) => Math.max(300, Math.min(most, document.documentElement.clientWidth - 64));
+
 export function link(page, parameters, text) {
   return h("a", { href: address(page, parameters) }, text);
 }
 
 /** The address of a view: its page and what it shows, so that it can be kept and sent. */
 export function address(page, parameters = {}) {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined && one !== null && one !== "") query.append(name, one);
-    }
-  }
-  const text = query.toString();
+  const text = query(parameters);
   return `/${page}${text ? `?${text}` : ""}`;
 }
+
+/** Wait for an answer; should there be none, what was there before and behind it is shown with the reason. */
+export const within = (promise, shown, behind) => promise.catch((error) => { throw Object.assign(error, { shown, behind }); });

@@ -1,51 +1,84 @@
 // The pages and their addresses: every view is a page with parameters, drawn from what the server answers.
 
-import { ask } from "./api.js";
+import { ask, isLeft, leave } from "./api.js";
 import { address, h, problem } from "./dom.js";
 import { compare } from "./views/compare.js";
 import { compose } from "./views/compose.js";
 import { experiment } from "./views/experiment.js";
 import { map } from "./views/map.js";
+import { sentences } from "./views/sentences.js";
 import { word } from "./views/word.js";
 
-const PAGES = { compose: ["Compose", compose], compare: ["Compare", compare], word: ["Word", word], map: ["Map", map], experiment: ["Experiment", experiment] };
+const PAGES = new Map([
+  ["compose", ["Compose", compose]], ["compare", ["Compare", compare]], ["word", ["Word", word]], ["map", ["Map", map]],
+  ["sentences", ["Sentences", sentences]], ["experiment", ["Experiment", experiment]],
+]);
+const AGAIN = 3000;
 const page = document.getElementById("page");
 const status = document.getElementById("status");
 let about = null;
 let drawn = 0;
 
-export function go(name, parameters, { replace = false } = {}) {
-  history[replace ? "replaceState" : "pushState"]({}, "", address(name, parameters));
+export function go(name, parameters) {
+  history.pushState({}, "", address(name, parameters));
   return draw();
 }
 
 function bar(current) {
-  document.getElementById("pages").replaceChildren(...Object.entries(PAGES)
-    .filter(([name]) => name !== "experiment" || about.experiment)
+  const possible = { sentences: about.corpus, experiment: about.experiment };
+  document.getElementById("pages").replaceChildren(...[...PAGES].filter(([name]) => possible[name] ?? true)
     .map(([name, [title]]) => h("a", { href: `/${name}`, "aria-current": name === current ? "page" : null }, title)));
   document.getElementById("run").textContent = about.title;
 }
 
-async function draw() {
-  const mine = (drawn += 1);
-  const name = location.pathname.slice(1) || "compose";
-  const parameters = new URLSearchParams(location.search);
-  parameters.delete("token");
-  status.textContent = "working …";
-  let content;
+function named(title, parameters) {
+  const shown = [...["s", "w", "phrase"].flatMap((name) => parameters.getAll(name)), parameters.get("benchmark")];
+  return [shown.filter(Boolean).join(", ").slice(0, 80), title, "composita"].filter(Boolean).join(" – ");
+}
+
+async function content(name, parameters) {
+  const [title, view] = PAGES.get(name) ?? ["Nothing here"];
   try {
     about ??= await ask("about");
     bar(name);
-    if (!PAGES[name]) throw new Error(`There is no page ${name}: choose one above.`);
-    document.title = `${PAGES[name][0]} – composita`;
-    content = await PAGES[name][1]({ about, parameters, go });
+    document.title = named(title, parameters);
+    if (!view) throw new Error(`There is no page ${name}: choose one above.`);
+    return await view({ about, parameters, go });
   } catch (error) {
-    content = [h("h1", {}, PAGES[name]?.[0] ?? "Nothing here"), problem(error.message)];
+    if (isLeft(error)) throw error;
+    // A run that cannot be read now can perhaps be read soon, as when it is still being made.
+    if (!about) setTimeout(() => { if (!about) draw(); }, AGAIN);
+    // The form stays, so that what was wrong can be put right.
+    return [error.shown ?? h("h1", {}, about ? title : "Nothing can be shown now"), problem(error.message), error.behind];
+  }
+}
+
+/** Where the keyboard was, by the name of the field, so that it can be there again on the new page. */
+function focused() {
+  const element = document.activeElement;
+  if (!element?.name || !page.contains(element)) return null;
+  const alike = [...page.querySelectorAll("[name]")].filter((other) => other.name === element.name);
+  return { name: element.name, place: alike.indexOf(element) };
+}
+
+async function draw() {
+  const mine = (drawn += 1);
+  leave();
+  const name = location.pathname.slice(1) || "compose";
+  status.textContent = "working …";
+  let found;
+  try {
+    found = await content(name, new URLSearchParams(location.search));
+  } catch {
+    return; // the page was left
   }
   if (mine !== drawn) return;
-  page.replaceChildren(...[content].flat());
+  const before = focused(), inside = page.contains(document.activeElement);
+  page.replaceChildren(...[found].flat(Infinity).filter(Boolean));
   page.dataset.ready = location.pathname + location.search;
   status.textContent = "";
+  if (before) [...page.querySelectorAll("[name]")].filter((other) => other.name === before.name)[before.place]?.focus({ preventScroll: true });
+  else if (inside) page.focus({ preventScroll: true });
 }
 
 document.addEventListener("click", (event) => {

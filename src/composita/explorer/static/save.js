@@ -2,7 +2,10 @@
 
 import { h } from "./dom.js";
 
-const DRAWN = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "font-weight", "text-anchor"];
+const DRAWN = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "font-weight", "font-style", "text-anchor"];
+
+/** What a person looks for first; other columns follow. */
+const FIRST = ["benchmark", "method", "space", "name", "label", "display", "sentence", "other", "text", "type", "shape", "kind", "items", "covered"];
 
 function offer(text, type, name) {
   const url = URL.createObjectURL(new Blob([text], { type }));
@@ -35,7 +38,8 @@ const quoted = (value) => {
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 export const csv = (rows) => {
-  const names = [...new Set(rows.flatMap(Object.keys))];
+  const known = new Set(rows.flatMap(Object.keys));
+  const names = [...FIRST.filter((name) => known.delete(name)), ...known];
   return [names, ...rows.map((row) => names.map((name) => row[name]))].map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
 };
 

@@ -1,10 +1,10 @@
 // Map: chosen words and composed sentences in two dimensions; wheel, pinch, drag and keys move it.
 
 import { ask } from "../api.js";
-import { address, drawing, h, note, number, problem, s, wideSheet } from "../dom.js";
+import { address, drawing, h, note, number, room, s, wideSheet, within } from "../dom.js";
 import { saves } from "../save.js";
 
-const WIDTH = 900, HEIGHT = 560, EDGE = 70;
+const EDGE = 70, CLICK = 4;
 
 function form(about, items, projection, go) {
   const element = h("form", { class: "ask" },
@@ -19,44 +19,52 @@ function form(about, items, projection, go) {
   return element;
 }
 
-/** Labels are moved up or down until they lie free of each other, as far as that goes. */
+const LETTER = 7.4, LINE = 18;
+const apart = (a, b) => a.right <= b.left || a.left >= b.right || a.bottom <= b.top || a.top >= b.bottom;
+
+/** Put each label where it covers no other and no dot: beside its dot, or else as near as there is room. */
 function spread(points) {
-  const boxes = [];
+  const dots = points.map((point) => ({ left: point.left - 5, right: point.left + 5, top: point.top - 5, bottom: point.top + 5 }));
+  const taken = [];
   for (const point of [...points].sort((a, b) => a.top - b.top)) {
-    const width = Math.max(...[point.text.length * 7.2, 20]);
-    for (let attempt = 0; attempt < 24; attempt += 1) {
-      const step = Math.ceil(attempt / 2) * 15 * (attempt % 2 ? 1 : -1);
-      const box = { left: point.left + 8, right: point.left + 8 + width, top: point.top - 7 + step, bottom: point.top + 7 + step };
-      if (!boxes.some((other) => box.left < other.right && box.right > other.left && box.top < other.bottom && box.bottom > other.top) || attempt === 23) {
-        boxes.push(box);
-        point.shift = step;
-        break;
-      }
-    }
+    const size = Math.max(20, point.text.length * LETTER);
+    const box = (x, y) => ({ left: point.left + x, right: point.left + x + size, top: point.top + y - 10, bottom: point.top + y + 9 });
+    const places = [[8, 0], [-8 - size, 0], [-size / 2, -16], [-size / 2, 16]];
+    for (let step = 1; step < 12; step += 1) for (const sign of [1, -1]) places.push([8, sign * step * LINE], [-8 - size, sign * step * LINE]);
+    const covers = (place) => [...taken, ...dots].filter((other) => !apart(box(...place), other)).length;
+    const free = places.find((place) => covers(place) === 0) ?? places[0];
+    taken.push(box(...free));
+    [point.x, point.y] = [point.left + free[0], point.top + free[1]];
+    point.far = Math.abs(free[1]) > LINE;
+    point.right = free[0] > 0;
+    point.size = size;
   }
 }
 
 function picture(found) {
+  const width = room(1180), height = Math.round(Math.min(620, Math.max(380, width * 0.6)));
   const xs = found.points.map((p) => p.x), ys = found.points.map((p) => p.y);
   const [lowX, highX, lowY, highY] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
   // One scale for both axes, or distances would deceive.
-  const unit = Math.min((WIDTH - 3 * EDGE) / (highX - lowX || 1), (HEIGHT - 2 * EDGE) / (highY - lowY || 1));
+  const unit = Math.min((width - 2.2 * EDGE) / (highX - lowX || 1), (height - EDGE) / (highY - lowY || 1));
   let view = { x: 0, y: 0, zoom: 1 };
   const marks = h("div");
-  const svg = drawing(WIDTH, HEIGHT, "map of the words and sentences", { class: "drawing map", role: "group", tabindex: 0 });
+  const svg = drawing(width, height, "map of the words and sentences", { class: "drawing map", role: "group", tabindex: 0 });
   const layer = s("g", {});
   svg.append(layer);
   const draw = () => {
     const points = found.points.map((p) => ({
       ...p, text: p.display,
-      left: WIDTH / 2 + ((p.x - (lowX + highX) / 2) * unit + view.x) * view.zoom - EDGE / 2,
-      top: HEIGHT / 2 - ((p.y - (lowY + highY) / 2) * unit - view.y) * view.zoom,
+      left: width / 2 + ((p.x - (lowX + highX) / 2) * unit + view.x) * view.zoom - EDGE / 2,
+      top: height / 2 - ((p.y - (lowY + highY) / 2) * unit - view.y) * view.zoom,
     }));
     spread(points);
+    const focused = [...layer.children].indexOf(document.activeElement);
     layer.replaceChildren(...points.map((p) => s("a", { href: p.kind === "word" ? address("word", { w: p.label }) : address("compose", { s: p.label }) },
-      s("circle", { class: p.kind === "word" ? "dot" : "dot other", cx: p.left, cy: p.top, r: 4.5 }),
-
-      s("text", { class: "halo", x: p.left + 8, y: p.top + 4 + p.shift }, p.text))));
+      p.far ? s("path", { class: "edge", d: `M${p.left} ${p.top}L${p.right ? p.x - 1 : p.x + p.size} ${p.y}` }) : null,
+      s("circle", { class: p.kind === "word" ? "dot" : "dot other", cx: p.left, cy: p.top, r: 4.5 }, s("title", {}, p.label)),
+      s("text", { class: "halo", x: p.right ? p.x : p.x + p.size / 2, y: p.y + 4, "text-anchor": p.right ? "start" : "middle" }, p.text))));
+    layer.children[focused]?.focus();
   };
   const zoom = (factor, x = 0, y = 0) => {
     const next = Math.min(40, Math.max(0.5, view.zoom * factor));
@@ -64,16 +72,19 @@ function picture(found) {
     draw();
   };
   const where = (event) => {
-    const box = svg.getBoundingClientRect(), ratio = WIDTH / box.width;
-    return [(event.clientX - box.left) * ratio - WIDTH / 2, (event.clientY - box.top) * ratio - HEIGHT / 2];
+    const box = svg.getBoundingClientRect(), ratio = width / box.width;
+    return [(event.clientX - box.left) * ratio - width / 2, (event.clientY - box.top) * ratio - height / 2];
   };
   const pointers = new Map();
+  let moved = 0;
   svg.addEventListener("wheel", (event) => { event.preventDefault(); zoom(event.deltaY < 0 ? 1.2 : 1 / 1.2, ...where(event)); }, { passive: false });
-  svg.addEventListener("pointerdown", (event) => { pointers.set(event.pointerId, where(event)); });
+  svg.addEventListener("pointerdown", (event) => { moved = pointers.size ? CLICK : 0; pointers.set(event.pointerId, where(event)); });
   svg.addEventListener("pointermove", (event) => {
     const before = pointers.get(event.pointerId);
     if (!before) return;
     const now = where(event);
+    moved += Math.hypot(now[0] - before[0], now[1] - before[1]);
+    if (moved < CLICK) return;
     const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
     if (other) zoom(Math.hypot(now[0] - other[0], now[1] - other[1]) / (Math.hypot(before[0] - other[0], before[1] - other[1]) || 1), ...other);
     else {
@@ -83,6 +94,9 @@ function picture(found) {
     pointers.set(event.pointerId, now);
   });
   for (const end of ["pointerup", "pointercancel", "pointerleave"]) svg.addEventListener(end, (event) => pointers.delete(event.pointerId));
+  // Who drags the map by a word does not want to go there.
+  svg.addEventListener("dragstart", (event) => event.preventDefault());
+  svg.addEventListener("click", (event) => { if (moved >= CLICK) event.preventDefault(); }, true);
   svg.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] }[event.key];
     if (step) view = { ...view, x: view.x + step[0] / view.zoom, y: view.y + step[1] / view.zoom };
@@ -104,12 +118,7 @@ export async function map({ about, parameters, go }) {
   const shown = items.length ? items : about.map_to_try;
   const head = [h("h1", {}, "Map"), h("p", { class: "lead" }, "Words and sentences that mean similar things lie near each other, as far as two dimensions can show it. Drag, use the wheel, or the arrow keys, + and −."), form(about, shown, projection, go)];
   if (shown.length < 3) return [...head, note("Give at least three words or sentences.")];
-  let found;
-  try {
-    found = await ask("map", { w: shown, projection });
-  } catch (error) {
-    return [...head, problem(error.message)];
-  }
+  const found = await within(ask("map", { w: shown, projection }), head);
   const { svg, marks } = picture(found);
   return [
     ...head, found.notes.map(note),
