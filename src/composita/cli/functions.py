@@ -114,8 +114,8 @@ def learn(
         str,
         typer.Option(
             metavar="LIST",
-            help="What is compared with the chosen one: learners, multistep:per=level, paper, shared, lean-shared, "
-            "lean-similar; or none.",
+            help="What is compared with the chosen one: learners, multistep:per=level, paper, shared, lean-whole, "
+            "lean-shared, lean-similar; or none.",
         ),
     ] = COMPARED,
     workers: WorkersOption = 0,

@@ -4,7 +4,8 @@ A name is that of a learner, of a preset (its learner: all foretell from the sam
 
 - ``shared``: the additive function that all words of the pattern share, learned without the word that it is applied to,
   so that it shows how well a word is foretold of which no phrase is known;
-- ``lean-shared``, ``lean-similar``: the learner that was chosen, leaning on the shared function or on similar words.
+- ``lean-whole``, ``lean-shared``, ``lean-similar``: the learner that was chosen, leaning on the shared function or on
+  similar words.
 
 >>> list(compared("plsr:components=5,paper"))
 ['plsr:components=5', 'paper']
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from composita.functions.heldout import LearnerOf
     from composita.functions.learners import Learner
 
-OTHERS = ("shared", "lean-shared", "lean-similar")
+OTHERS = ("shared", "lean-whole", "lean-shared", "lean-similar")
 
 
 def compared(names: str, chosen: Learner | None = None) -> dict[str, Learner | LearnerOf]:
