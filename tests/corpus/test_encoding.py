@@ -449,3 +449,20 @@ def test_smaller_than_the_gzipped_source(tmp_path):
     path.write_bytes(text)
     corpus = Corpus.build([path], tmp_path / "out")
     assert corpus.bytes < len(gzip.compress(text))
+
+
+def test_a_run_that_was_killed_after_its_commit_is_done(synthetic, tmp_path, monkeypatch):
+    """What is left to do then is to forget the plan; found by killing runs at random."""
+    from composita.corpus import encoding
+
+    with monkeypatch.context() as patch:
+        patch.setattr(encoding._Encoder, "_forget", lambda self: None)
+        first = encode([synthetic], tmp_path / "out")
+    before = digest(tmp_path / "out")
+    assert (tmp_path / "out" / PENDING).exists()
+    again = encode([synthetic], tmp_path / "out")
+    assert (again.tokens, again.sentences, again.shards) == (first.tokens, first.sentences, first.shards)
+    assert not (tmp_path / "out" / PENDING).exists()
+    assert digest(tmp_path / "out") == {name: mark for name, mark in before.items() if name != PENDING}
+    with pytest.raises(UsageError, match="already in the corpus"):
+        encode([synthetic], tmp_path / "out")

@@ -195,7 +195,8 @@ def main():
     if not (place / "run").exists():
         from tests.faults.stages import make_inputs, smaller_steps
 
-        place.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
         smaller_steps()
         make_inputs(place)
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "COMPOSITA_ARTEFACTS": str(place.absolute())}

@@ -30,7 +30,8 @@ def test_killed_at_random_moments(stage, nursery, expected, seconds, tmp_path):
             nursery.start(stage, out).kill(rng.uniform(0, seconds[stage] * 0.9))
             check_absent_or_whole(out, expected[stage])
         error, message = nursery.start(stage, out).end()
-        assert not error, message
+        # A run that was done before it was to be killed is not begun again: encoding would append the same text.
+        assert not error or (stage == "encode" and "already in the corpus" in message), message
         assert content(out) == expected[stage]
         assert not list(out.rglob("*.partial")) and not list(out.rglob("pending"))
 

@@ -136,6 +136,10 @@ class _Encoder:
 
     def run(self, engine: Engine, progress: ProgressCallback, cancel: Cancellation | None) -> Encoded:
         """Make the shards, check them together, and commit."""
+        if self._is_done():
+            logger.info("%s holds these sources already", self.writer.path)
+            self._forget()
+            return self._last_batch()
         before = self._prepare()
         known = {
             segment["sha256"]: f"{segment['source']}, already in the corpus"
@@ -161,6 +165,20 @@ class _Encoder:
             shards = drop_duplicates(paths, shards, self.writer.path, engine, progress, cancel)
         self._commit(shards)
         return _summary(shards, before, examples, self.plan)
+
+    def _is_done(self) -> bool:
+        """Whether a run with this plan was stopped after its commit, before it could forget the plan."""
+        plan = [fingerprint(task, self.batch - 1, self.options.dedupe) for task in self.plan.identities()]
+        return self.batch > 0 and _read_pending(self.writer.path / PENDING) == plan
+
+    def _last_batch(self) -> Encoded:
+        """Say what the last commit added."""
+        rows = self.meta["shards"][-self.meta["batches"][-1]["shards"] :]
+        dropped: Counter[str] = Counter(self.meta["dropped"])
+        return Encoded(
+            sum(row["sentences"] for row in rows), sum(row["tokens"] for row in rows), len(rows), len(rows),
+            dict(dropped.most_common()), [], sum(row["duplicates"] for row in rows), self.plan.describe(),
+        )  # fmt: skip
 
     def _prepare(self) -> int:
         """Find what an interrupted run left, and refuse what does not fit; return how many shards it had made."""
