@@ -6,15 +6,18 @@ each planted tensor was found again, which no real text can tell.
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from composita.store.engine import HERE, Engine
-from composita.store.errors import CompositaError, UsageError
+from composita.store.errors import CompositaError, StoreError, UsageError, plural
 from composita.store.progress import ProgressCallback, silent
 
 if TYPE_CHECKING:
@@ -80,6 +83,7 @@ format = "{format}"
 {model}
 [vocabulary]
 adjectives = 1000
+stop = {stop}
 
 [count]
 heads = "all"
@@ -95,6 +99,9 @@ bootstrap = 1000
 
 EXAMPLE = "the angry wolf charged the royal castle"
 SHOWN = 8
+LARGE = 3_000_000
+"""Tokens from which a text can bear the usual number of dimensions and of words that are skipped."""
+WIDE = 100
 
 Say = Callable[[str], Any]
 
@@ -148,7 +155,9 @@ def demonstrate(
         found["recovery"] = _tell_recovery(run, made, say)
     found["seconds"] = round(time.perf_counter() - begun, 1)
     say(f"\nReport: {run.report}   (in all {found['seconds']:.0f} s)")
-    say(f'Go on:  composita compose {run.path} "{EXAMPLE}"' if made else f"Go on:  composita info {run.path}")
+    # The sentence of one's own text is known by its lemmas only, which a grammar need not be able to read.
+    example = EXAMPLE if made else found["explained"] and found["explained"]["phrase"]
+    say(f'Go on:  composita compose {run.path} "{example}"' if example else f"Go on:  composita info {run.path}")
     return found
 
 
@@ -158,13 +167,14 @@ def demonstrate(
 def _write_miniature(out: Path, say: Say) -> Miniature:
     from composita.corpus.miniature import write_miniature
 
+    _room_in(out)
     made = write_miniature(out / "text")
     say(
         f"This is synthetic text: {made.tokens:,} tokens in {made.sentences:,} sentences that mean only what was "
         "planted in them,\nwith simulated ratings. The figures below say whether composita finds it again, and nothing "
         "of English."
     )
-    (out / "experiment.toml").write_text(MINIATURE.format(folder=out.as_posix()), encoding="utf-8")
+    _describe(out, MINIATURE.format(folder=out.as_posix()))
     return made
 
 
@@ -175,30 +185,72 @@ def _write_own(
     """Describe the experiment on one's own text; encode it first, to see how many dimensions it can bear."""
     import json
 
+    from composita.corpus.corpus import Corpus
     from composita.counting.vocabulary import Vocabulary
     from composita.experiment.cache import Cache
     from composita.experiment.config import Experiment
-    from composita.experiment.run import STAGES
+    from composita.experiment.run import KIND, STAGES, VERSION
     from composita.experiment.stages import make_plan
+    from composita.store.folder import open_writer
 
-    out.mkdir(parents=True, exist_ok=True)
+    _room_in(out)
     sources = [str(Path(source).absolute()) for source in ([str(text)] if text is not None else corpus)]
     values = {
         "folder": out.as_posix(), "sources": json.dumps(sources), "format": "text" if text is not None else "auto",
         "model": f"model = {json.dumps(_place(model))}\n" if model else "",
         "benchmarks": json.dumps(_known_benchmarks()),
     }  # fmt: skip
-    first = Experiment.from_toml(OWN.format(dimensions=300, **values), folder=out)
+
+    def describe(dimensions: int, stop: int) -> str:
+        return OWN.format(dimensions=dimensions, stop=stop, **values)
+
     stages = out / "run" / STAGES
-    plan = make_plan(first, stages, progress=progress)
     cache = Cache(stages, engine, progress=progress)
-    assert plan.corpus is not None, "the description names sources"
-    assert plan.vocabulary is not None, "the description has no counts"
-    cache.run(plan.corpus)
-    vocabulary = Vocabulary.open(cache.run(plan.vocabulary).path)
-    dimensions = max(1, min(300, sum(vocabulary.core) // 4, len(vocabulary.contexts) // 4))
-    say(f"Your text has {vocabulary!r}; {dimensions} dimensions are kept.")
-    (out / "experiment.toml").write_text(OWN.format(dimensions=dimensions, **values), encoding="utf-8")
+    with open_writer(out / "run", KIND, VERSION):  # the folder of the run to come
+        plan = make_plan(Experiment.from_toml(describe(300, 300), folder=out), stages, progress=progress)
+        assert plan.corpus is not None, "the description names sources"
+        encoded = Corpus.open(cache.run(plan.corpus).path)
+        stop = 300 if encoded.token_count >= LARGE else 50
+        plan = make_plan(Experiment.from_toml(describe(300, stop), folder=out), stages, progress=progress)
+        assert plan.vocabulary is not None, "the description has no counts"
+        vocabulary = Vocabulary.open(cache.run(plan.vocabulary).path)
+    dimensions = bearable(encoded.token_count, sum(vocabulary.core), len(vocabulary.contexts))
+    say(
+        f"Your text has {encoded.token_count:,} tokens in {encoded.sentence_count:,} sentences, with "
+        f"{sum(vocabulary.core):,} nouns and verbs, and {len(vocabulary.contexts):,} contexts; "
+        f"{plural(dimensions, 'dimension')} will be kept."
+    )
+    _describe(out, describe(dimensions, stop))
+
+
+def _room_in(out: Path) -> None:
+    """Make the folder, or say that it cannot be made."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if not os.access(out, os.W_OK):
+            raise PermissionError(errno.EACCES, "no permission to write there")
+    except OSError as error:
+        raise StoreError(f"cannot write to {out}: {error.strerror}; choose another place with --out") from None
+
+
+def _describe(out: Path, text: str) -> None:
+    """Write the description of the experiment, unless there is one that somebody has changed."""
+    path = out / "experiment.toml"
+    if path.exists() and path.read_bytes() != text.encode():
+        raise UsageError(
+            f"{path} is not what would be written there: run it by `composita run {path} --out {out / 'run'}`, or "
+            "choose another place with --out"
+        )
+    path.write_bytes(text.encode())
+
+
+def bearable(tokens: int, words: int, contexts: int) -> int:
+    """Choose how many dimensions a text can bear: fewer than the usual 300 where there is little of it.
+
+    >>> bearable(46_000_000, 12_000, 10_000), bearable(300_000, 2_000, 3_000), bearable(1_000, 40, 60)
+    (300, 100, 10)
+    """
+    return max(1, min(300 if tokens >= LARGE else 100, words // 4, contexts // 4))
 
 
 def _place(model: str) -> str:
@@ -223,14 +275,15 @@ def _known_benchmarks() -> list[str]:
 
 
 def _tell_differences(run: Run, say: Say) -> None:
-    """Say on each benchmark how much better the best learned method is than the best other one of all spaces."""
+    """Say on each benchmark how much better the best learned method is than that other one which comes closest."""
     closest: dict[str, dict[str, Any]] = {}
     for row in run.json("differences.json"):
         if row["convention"] == "rho_individual":
             known = closest.setdefault(row["benchmark"], row)
             closest[row["benchmark"]] = min(known, row, key=lambda one: float(one["difference"]))
     if closest:
-        say("\nThe best learned method against the best other one, on individual ratings (paired, 95% intervals):")
+        say("\nThe best learned method against the other one that comes closest, on individual ratings")
+        say("(difference of rho, paired on the items that both score, with its 95% interval):")
     for name, row in closest.items():
         low, high = row["interval"]
         said = f"{row['first']} against {row['second']}"
@@ -242,7 +295,8 @@ def _tell_order(run: Run, say: Say) -> None:
     if not rows:
         return
     say(f"\nWord order: {rows[0]['sentences']:,} attested sentences, and what they are with their arguments exchanged.")
-    say("Right: how often the true one is nearer to the attested phrase, that nothing was learned from; 0.5 is chance.")
+    say("Right: how often the true one is nearer to the vector of the attested phrase, which nothing was learned from;")
+    say("0.5 is chance. Gap: one minus the cosine of the two; a method without a gap cannot tell them apart.")
     for row in rows:
         right = "-" if row["right"] is None else f"{row['right']:.3f}"
         say(f"  {row['method']:<14} {row['space']:<6} right {right:<6} gap {row['gap']:.3f}  {row['note']}".rstrip())
@@ -256,13 +310,19 @@ def _explain(run: Run, sentence: str | None, say: Say) -> dict[str, Any] | None:
 
     model = open_model(run.path)
     try:
-        phrase = model.phrase(sentence) if sentence else attested_sentences(model.lexicon, count=1)[0]
+        attested = [] if sentence else [
+            phrase for least in (2, 1) for phrase in attested_sentences(model.lexicon, count=1, min_frequency=least)
+        ]  # fmt: skip
+        if not sentence and not attested:
+            raise UsageError("of no verb was enough learned from sentences with a subject and an object")
+        phrase = model.phrase(sentence) if sentence else attested[0]
         found = explain(model.lexicon, phrase, "learned")
-    except (CompositaError, IndexError) as error:
+    except CompositaError as error:
         say(f"\nNo sentence to explain: {error}")
         return None
     rows = found.rows[:SHOWN]
-    say(f"\n{sentence or phrase.display()!r} = {phrase}, made of {found.parts:,} attested phrases; most of:")
+    say(f"\n{sentence or phrase.display()!r}, which is {phrase},")
+    say(f"is a weighted sum of {found.parts:,} attested phrases. Those with the largest shares:")
     for part in rows:
         say(f"  {part.share:>7.1%}  {part.text}")
     return {
@@ -284,8 +344,10 @@ def _tell_recovery(run: Run, made: Miniature, say: Say) -> list[dict[str, Any]]:
         rows = [row for row in found if row.arity == arity]
         if rows:
             mean, floor = (sum(getattr(row, key) for row in rows) / len(rows) for key in ("cosine", "floor"))
-            said = "  ".join(f"{row.word} {row.cosine:.2f}" for row in rows)
-            say(f"  {name}, mean {mean:.2f} ({floor:.2f}): {said}")
+            say(f"  {name}, mean {mean:.2f} ({floor:.2f}):")
+            said = "  ".join(f"{row.word}~{row.cosine:.2f}" for row in rows)  # a word stays beside its figure
+            for line in wrap(said, WIDE, break_on_hyphens=False):
+                say(f"    {line.replace('~', ' ')}")
     return [row._asdict() for row in found]
 
 

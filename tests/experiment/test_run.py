@@ -264,6 +264,15 @@ def test_the_commands(place, tmp_path, capsys):
     assert "spaces.svd.dimensions" in said and "humans" in said
     assert main(["info", out, "--json", "--check"]) == 0
     assert json.loads(capsys.readouterr().out)["kind"] == "run"
+    assert main(["info", toml]) == 0
+    said = capsys.readouterr().out
+    assert "spaces.svd.dimensions" in said and "learners.multistep.min_examples" in said
+    assert main(["info", toml, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["experiment"]["seed"] == 7
+    stages = {stage["stage"]: place / "run" / stage["path"] for stage in Run.open(out).meta["stages"]}
+    for kind in ("vocabulary", "scores", "order"):
+        assert main(["info", str(stages[kind]), "--check"]) == 0
+        assert capsys.readouterr().out.split()[:2] == ["kind", kind]
     assert main(["compare", out, out, "--resamples", "10"]) == 0
     assert "asked for the same" in capsys.readouterr().out
 

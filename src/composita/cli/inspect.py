@@ -61,15 +61,20 @@ def register(app: typer.Typer) -> None:
 
 
 def info(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder that composita made.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A folder that composita made, or an experiment in TOML.")
+    ],
     check: Annotated[bool, typer.Option("--check", help="Read every file and compare its checksum.")] = False,
     workers: WorkersOption = 0,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Say what a folder holds, where it came from and how big it is."""
+    """Say what a folder holds, where it came from and how big it is; of an experiment every value, resolved."""
     from composita.store.folder import Folder
 
+    if path.is_file() and path.suffix == ".toml":
+        _print_experiment(path, json=json)
+        return
     folder = Folder.open(path, version=None)
     with show_progress(quiet or json) as progress:
         if check:
@@ -79,9 +84,7 @@ def info(
             if problems:
                 raise CorruptError(f"{path}: {len(problems)} of {plural(len(folder.files), 'file')} not as written")
         kind = folder.meta["kind"]
-        if kind not in _PRINTERS:
-            raise UsageError(f"{path} holds {kind!r}, which this version of composita cannot describe")
-        module, function = _PRINTERS[kind].split(":")
+        module, function = _PRINTERS.get(kind, "composita.cli.inspect:describe_folder").split(":")
         look = Look(path, len(folder.files) if check else None, worker_count(workers), progress)
         description, show = getattr(import_module(module), function)(look)
     if json:
@@ -90,6 +93,37 @@ def info(
     show()
     if look.checked is not None:
         console().print(f"Checked {plural(look.checked, 'file')}: all as written.")
+
+
+def _print_experiment(path: Path, *, json: bool) -> None:
+    """Print every value of an experiment, those of its preset too, before it is run."""
+    from composita.experiment.config import Experiment
+    from composita.experiment.report.page import flat
+
+    values = Experiment.load(path).to_table()
+    if json:
+        print_json({"path": str(path), "kind": "experiment", "experiment": values})
+    else:
+        print_table(["key", "value"], list(flat(values)), f"{path}: every value, those of its preset too")
+
+
+def describe_folder(look: Look) -> tuple[dict[str, Any], Callable[[], None]]:
+    """Describe a folder of a kind that has no more to say of itself, such as a stage of an experiment."""
+    from composita.store.folder import Folder
+
+    folder = Folder.open(look.path, version=None)
+    size = sum(path.stat().st_size for path in look.path.rglob("*") if path.is_file())
+    described = {
+        "path": str(look.path), "kind": folder.meta["kind"], "bytes": size, "files": sorted(folder.files),
+        "parameters": folder.meta.get("parameters"), "fingerprint": folder.meta.get("fingerprint"),
+    }  # fmt: skip
+
+    def show() -> None:
+        facts = {"kind": described["kind"], "path": described["path"], "size": human_bytes(size)}
+        facts |= {"files": ", ".join(described["files"]), "fingerprint": str(described["fingerprint"] or "")[:16]}
+        print_facts({name: value for name, value in facts.items() if value})
+
+    return described, show
 
 
 def describe_corpus(look: Look) -> tuple[dict[str, Any], Callable[[], None]]:

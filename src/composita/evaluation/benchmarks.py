@@ -62,18 +62,22 @@ class Benchmark:
 
     @classmethod
     def load(cls, source: str | Path) -> Benchmark:
-        """Read a file, or a benchmark that is kept in the user's data folder, by its name."""
+        """Read a file, or a benchmark that is kept in the user's data folder, by its name.
+
+        A file that is published is called as the registry has it, one that is kept as it is kept, another by its name.
+        """
         from composita.evaluation.registry import known_by_checksum, local_file
 
         path = Path(source)
+        name = path.stem.lower()
         if not path.is_file():
             if isinstance(source, Path) or path.suffix or len(path.parts) > 1:
                 raise NotFoundError(f"{source}: there is no such file; expected a benchmark's file or its name")
-            path = local_file(str(source))
+            path, name = local_file(str(source)), str(source).lower()
         data = _read(path)
         checksum = hashlib.sha256(data).hexdigest()
         known = known_by_checksum(checksum)
-        return cls.from_text(_decode(data), known.name if known else path.stem.lower(), str(path), checksum)
+        return cls.from_text(_decode(data), known.name if known else name, str(path), checksum)
 
     @classmethod
     def from_text(cls, text: str, name: str = "benchmark", source: str = "", checksum: str = "") -> Benchmark:

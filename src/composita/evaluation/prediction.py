@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from composita.composition.method import Method
     from composita.functions.lexicon import Lexicon
 
-SAME = 1e-7
+SAME = 1e-12
 """Cosines nearer to 1 than this are 1: sums of the same words in another order differ by rounding only, and ranks of
 rounding are no predictions."""
 

@@ -195,8 +195,9 @@ def read_part(kind: type[T], table: object, where: str, source: str, **more: Any
         raise UsageError(f"{source}: {where} is {shown(table)}, expected a table")
     checks = options_of(kind)
     check_keys(table, checks, where, source)
-    given = {}
-    optional = {f.name for f in fields(kind) if f.default is None or getattr(checks.get(f.name), "or_all", False)}
+    given: dict[str, Any] = {}
+    known = fields(kind)  # type: ignore[arg-type]  # parts of the configuration are dataclasses
+    optional = {f.name for f in known if f.default is None or getattr(checks.get(f.name), "or_all", False)}
     for key, value in table.items():
         if value is None and key in optional:  # TOML has no null, but tables that come out of a run have
             given[key] = None

@@ -286,16 +286,22 @@ def _agreement_sheet(references: Sequence[Reference]) -> Sheet:
 
 def _separation_sheets(results: Results) -> list[Sheet]:
     """Show how methods tell items that the designers expect to be high from those that they expect to be low."""
-    rows = tuple(
-        (row.benchmark, row.method, row.space, *(f"{row.more[key]:.3f}" for key in ("high", "low", "separation")))
-        for row in results.rows
-        if row.more.get("separation") is not None
-    )
-    return [] if not rows else [Sheet(
-        "High and low items", ("benchmark", "method", "space", "mean of high", "mean of low", "high over low"), rows,
-        "What methods predict on average for items that the designers of a benchmark expect to be high, and to be low; "
-        "and how often a high one is predicted above a low one, of which chance gives 0.5.",
-    )]  # fmt: skip
+    sheets: list[Sheet] = []
+    for benchmark in results.benchmarks:
+        rows = tuple(
+            (row.method, row.space, *(f"{row.more[key]:.3f}" for key in ("high", "low", "separation")))
+            for row in results.rows
+            if row.benchmark == benchmark and row.more.get("separation") is not None
+        )
+        if rows:
+            sheets.append(Sheet(
+                "High and low items", ("method", "space", "mean of high", "mean of low", "high over low"), rows,
+                "" if sheets else "What methods predict on average for items that the designers of a benchmark expect "
+                "to be high, and to be low; and how often a high one is predicted above a low one, of which chance "
+                "gives 0.5.",
+                benchmark,
+            ))  # fmt: skip
+    return sheets
 
 
 def orders(plan: Plan, receipts: Mapping[str, Receipt]) -> list[dict[str, Any]]:

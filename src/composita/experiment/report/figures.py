@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,8 +38,12 @@ class Curve:
 
 
 def _plain(*names: str) -> str:
-    """Make a file name of names."""
-    return "-".join("".join(c if c.isascii() and (c.isalnum() or c == "-") else "_" for c in name) for name in names)
+    """Make a file name of names.
+
+    >>> _plain("gcv", "svd onestep, sv, (1.0 + <subject>)")
+    'gcv-svd_onestep_sv_1_0_subject'
+    """
+    return "-".join(re.sub(r"[^A-Za-z0-9-]+", "_", name).strip("_") for name in names)
 
 
 # ---------------------------------------------------------------- scores with intervals

@@ -185,24 +185,28 @@ def _captioned(figure: Figure) -> str:
 
 
 def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, rules: Sequence[int] = ()) -> str:
-    """Write a table of text; cells that look like numbers stand on the right.
+    """Write a table of text; columns of numbers stand on the right.
 
     >>> html_table(["a"], [["<b>"]])
     '<div class="wide"><table><thead>...<tr><td>&lt;b&gt;</td></tr></tbody>...'
     """
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in heads)
+    rows = list(rows)
+    numeric = [_is_numeric(row[place] for row in rows) for place in range(len(heads))]
+    kinds = [' class="number"' if right else "" for right in numeric]
+    head = "".join(f'<th scope="col"{kind}>{escape(cell)}</th>' for kind, cell in zip(kinds, heads, strict=True))
     lines = []
     for place, row in enumerate(rows):
-        kind = ' class="rule"' if place in rules else ""
-        lines.append(f"<tr{kind}>" + "".join(map(_cell, row)) + "</tr>")
+        rule = ' class="rule"' if place in rules else ""
+        cells = "".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+        lines.append(f"<tr{rule}>{cells}</tr>")
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     return f'<div class="wide">{table}</div>\n'
 
 
-def _cell(cell: str) -> str:
-    plain = cell.strip(" +-*%").replace(",", "").replace(".", "")
-    kind = ' class="number"' if plain.isdigit() else ""
-    return f"<td{kind}>{escape(cell)}</td>"
+def _is_numeric(cells: Iterable[str]) -> bool:
+    """Say whether there are numbers in a column, and nothing else but signs that there is none."""
+    bare = [cell.strip(" +-*%").replace(",", "").replace(".", "") for cell in cells]
+    return any(bare) and all(cell.isdigit() for cell in bare if cell)
 
 
 def _sheets(sheets: Sequence[Sheet]) -> dict[str, str]:
