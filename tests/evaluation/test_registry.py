@@ -249,6 +249,7 @@ def test_add_own_ratings(home, tmp_path):
     assert [one.name for entry, one in listed() if entry is None] == ["my-ratings"]
     path.write_text("sentence1\tsentence2\tannotator\trating\ndog-n\tcat-n\tann\t3\ndog-n\tcar-n\tann\t1\n")
     assert add(path, "mine").path.parent.name == "mine"
+    assert Benchmark.load("mine").name == "mine"  # as it is kept, not as its file is called
     with pytest.raises(UsageError, match="expected a name of letters"):
         add(path, "../elsewhere")
     with pytest.raises(UsageError, match="there is no such file"):

@@ -160,7 +160,9 @@ class LearnPart:
     )
     normalise: bool = option(Flag(), True, about="whether arguments are normalised")
     normalise_outputs: bool = option(Flag(), True, about="whether the vectors of phrases are")
-    lean: str = option(Text(("none", "whole", "shared", "similar")), "none", about="on what words with few phrases lean")
+    lean: str = option(
+        Text(("none", "whole", "shared", "similar")), "none", about="on what words with few phrases lean"
+    )
     shared: str | None = option(
         Text(("additive", "product"), or_none=True), None, about="a function for all words of a pattern, and its kernel"
     )
