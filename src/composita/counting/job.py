@@ -48,7 +48,7 @@ class Limits:
 
     slice_tokens: int = 1 << 22
     """Tokens whose counts are held in memory before they are written out."""
-    merge_cells: int = 1 << 23
+    merge_cells: int = 1 << 22
     """Cells, of all parts together, that are merged at a time."""
     fan: int = 64
     """How many shards are merged at a time."""
