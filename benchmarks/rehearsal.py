@@ -1,11 +1,13 @@
 """The paper's experiment, rehearsed on synthetic text of growing size: what each stage takes, and what more would take.
 
     python -m benchmarks.rehearsal --sizes 1M,10M,100M,280M --functions 10M --lin 10M --folder scratch
+    python -m benchmarks.rehearsal --page docs/scaling.md
 
 Sizes may also be rehearsed one by one: what the file of results says of other sizes stays there. Each stage is the
 command that a user would give, in a process of its own: its time on the wall, the time of all its threads and
 processes on the processor, the largest memory of them all together, and what it writes. Growth is fitted to the time
-on the processor, which other programs on the machine disturb least. Everything made is removed again.
+on the processor, which other programs on the machine disturb least. Everything made is removed again, but for the
+texts where a folder was named.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -65,11 +68,11 @@ class Stage:
 
 
 def measured(tokens: int, stage: str, command: Sequence[str], makes: Path | None = None) -> Stage:
-    """Run a command in a session of its own and say what it took."""
+    """Run a command in a process group of its own and say what it took."""
     peak, ended = [0], threading.Event()
     begin = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-m", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, process_group=0
     )
     watch = threading.Thread(target=_watch, args=(process.pid, peak, ended))
     watch.start()
@@ -91,15 +94,15 @@ def measured(tokens: int, stage: str, command: Sequence[str], makes: Path | None
     return done
 
 
-def _watch(session: int, peak: list[int], ended: threading.Event) -> None:
-    """Keep the largest sum of the resident sizes of a session's processes."""
+def _watch(group: int, peak: list[int], ended: threading.Event) -> None:
+    """Keep the largest sum of the resident sizes of a group's processes."""
     page = os.sysconf("SC_PAGE_SIZE")
     while not ended.wait(LOOKS):
         total = 0
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 fields = (folder / "stat").read_text().rpartition(")")[2].split()
-                if int(fields[3]) == session:
+                if int(fields[2]) == group:
                     total += int(fields[21]) * page
             except (OSError, ValueError, IndexError):
                 continue
@@ -264,6 +267,83 @@ def show(rows: Sequence[dict[str, object]]) -> None:
               f"{values[0]:8.0f} s {values[1] / 1e9:6.2f} GB")  # fmt: skip
 
 
+# ---------------------------------------------------------------- the page
+
+BEGIN, END = "<!-- rehearsal: {} -->", "<!-- end -->"
+PRICE = 0.05
+"""US dollars for an hour of one core with 4 GB, of a rented machine."""
+CORES = 64
+"""Of the machines for a trillion tokens."""
+
+
+def tables(said: dict[str, Any]) -> dict[str, list[str]]:
+    """Give the tables of the page, in Markdown, by their names."""
+    stages = [Stage(**stage) for stage in said["stages"]]
+    sizes = sorted({stage.tokens for stage in stages})
+    names = list(dict.fromkeys(stage.stage for stage in stages))
+    found = {(stage.stage, stage.tokens): stage for stage in stages}
+    rows = {row["stage"]: row for row in growth(stages)}
+    head = ["stage", *(f"{human(size)} tokens" for size in sizes)]
+
+    def measured_table(show: Callable[[Stage], str], last: str, key: str) -> list[str]:
+        body = [
+            [name, *(show(found[name, size]) if (name, size) in found else "" for size in sizes),
+             f"{rows[name][f'{key}_exponent']:.2f}" if sum((name, size) in found for size in sizes) > 1 else ""]
+            for name in names
+        ]  # fmt: skip
+        return markdown([[*head, last], *body])
+
+    totals = {more: sum(row["cpu_projected"][str(more)] for name, row in rows.items() if is_paper(name))
+              for more in FURTHER}  # fmt: skip
+    body = [
+        [name, *(f"{row['cpu_projected'][str(more)]:,.0f} s" for more in FURTHER),
+         f"{row['memory_projected'][str(FURTHER[0])] / 1e9:.1f} GB",
+         *(f"{row['disk_projected'][str(more)] / 1e9:,.1f} GB" for more in FURTHER)]
+        for name, row in rows.items() if is_paper(name)
+    ]  # fmt: skip
+    hours = totals[FURTHER[1]] / 3600
+    return {
+        "time": measured_table(lambda stage: f"{stage.cpu:,.1f} s", "grows by", "cpu"),
+        "memory": measured_table(lambda stage: f"{stage.memory / 1e6:,.0f} MB", "grows by", "memory"),
+        "disk": measured_table(lambda stage: f"{stage.disk / 1e6:,.0f} MB" if stage.disk else "", "grows by", "disk"),
+        "counts": markdown([
+            ["", *(f"{human(size)} tokens" for size in sizes)],
+            *([what, *(f"{said['sizes'][str(size)].get(key, 0):,}" for size in sizes)]
+              for what, key in (("phrases", "phrases"), ("cells", "cells"), ("bytes of text, compressed", "text"))),
+        ]),
+        "projection": markdown([
+            ["stage", "time, 2.8G", "time, 1T", "memory, 2.8G", "disk, 2.8G", "disk, 1T"], *body,
+            ["together", *(f"{totals[more]:,.0f} s" for more in FURTHER), "", "", ""],
+        ]),
+        "cost": [
+            f"At 2.8 billion tokens all stages together take {totals[FURTHER[0]] / 3600:.1f} hours of one core, so at "
+            f"least {totals[FURTHER[0]] / 7200:.1f} hours on two. At a trillion they take {hours:,.0f} hours of one "
+            f"core: {hours / CORES:,.0f} hours of one machine with {CORES} cores, {hours / CORES / 16:,.1f} hours of "
+            f"16 such machines, or {hours * PRICE:,.0f} US dollars, where an hour of one core costs {PRICE:.2f}.",
+        ],
+    }  # fmt: skip
+
+
+def is_paper(stage: str) -> bool:
+    """Whether a stage belongs to the paper's experiment, rather than to a comparison."""
+    return stage not in ("nmf 300, lin", "functions as attested", "evaluate, svd")
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Write a table."""
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return [lines[0], "|---" + "|--:" * (len(rows[0]) - 1) + "|", *lines[1:]]
+
+
+def renew(page: Path, said: dict[str, Any]) -> None:
+    """Put the tables into a page, each between its marks."""
+    text = page.read_text()
+    for name, lines in tables(said).items():
+        before, mark, rest = text.partition(BEGIN.format(name))
+        text = before + mark + "\n" + "\n".join(lines) + "\n" + END + rest.partition(END)[2]
+    page.write_text(text)
+
+
 # ---------------------------------------------------------------- the command
 
 
@@ -287,7 +367,11 @@ def main() -> None:
     parser.add_argument("--functions", default="", help="at which sizes to learn from the paper's numbers of examples")
     parser.add_argument("--lin", default="", help="at which sizes to factorise also by the paper's own algorithm")
     parser.add_argument("--out", type=Path, default=RESULTS / "rehearsal.json", help="the file of results")
+    parser.add_argument("--page", type=Path, help="measure nothing, but renew the tables of this page")
     asked = parser.parse_args()
+    if asked.page:
+        renew(asked.page, json.loads(asked.out.read_text()))
+        return
     sizes, functions, lin = (
         sorted(parse_count(size) for size in words.split(",") if size)
         for words in (asked.sizes, asked.functions, asked.lin)
@@ -298,7 +382,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="rehearsal-", dir=asked.folder) as name:
         folder = Path(name)
         for tokens in sizes:
-            texts, place = make_texts(tokens, folder), folder / "work"
+            texts, place = make_texts(tokens, asked.folder or folder), folder / "work"
             place.mkdir()
             abouts[tokens] = {"text": sum(path.stat().st_size for path in texts)}
             done, about = rehearse(
