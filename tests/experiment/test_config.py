@@ -166,6 +166,17 @@ def test_every_option_says_what_it_is():
     assert all(section and key and allowed and about for section, key, allowed, about in rows)
 
 
+def test_the_documentation_has_every_option_and_no_other():
+    text = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    found = {}
+    for section, body in re.findall(r"^### \[(\w+)\].*?$(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL):
+        for row in re.findall(r"^\| `(\w+)` \| (.*?) \| .*? ?\| (.*?) \|$", body, re.MULTILINE):
+            found[section, row[0]] = row[1:]
+    assert found == {
+        (section, key): (allowed.replace('"', "`"), about) for section, key, allowed, about in describe_options()
+    }
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "experiments").glob("*.toml")), ids=lambda path: path.name)
 def test_the_experiments_that_come_along_are_sound(path):
     experiment = Experiment.load(path)
