@@ -222,7 +222,7 @@ def test_dirty_formats_are_tolerated_up_to_one_in_a_hundred(tmp_path):
     ("content", "message"),
     [
         (b"", "x.conllu: the file is empty"),
-        (b"\n\n\n", "x.conllu:1: this is not a format"),
+        (b"\n\n\n", "x.conllu:1: this is not a format of parsed text that composita knows; its first lines are empty"),
         (gzip.compress(CONLLU)[:-6], "cut short or broken"),
         (b"\0" * 100, "not a format"),
         (b"# only\n# comments\n", "not a format"),

@@ -82,9 +82,9 @@ def guess_format(sample: bytes, source: str) -> Format:
     if 2 * numbered > len(tokens):  # a broken line is the reader's business
         universal = subtokens or len(tokens) < len(lines) or _looks_universal(tokens)
         return FORMATS["conllu" if universal else "conllx"]
-    shown = lines[0][:60].decode("utf-8", "replace") if lines else ""
+    begins = f"it begins with {lines[0][:60].decode('utf-8', 'replace')!r}" if lines else "its first lines are empty"
     raise InputError(
-        f"this is not a format of parsed text that composita knows; it begins with {shown!r}; columns "
+        f"this is not a format of parsed text that composita knows; {begins}; columns "
         f"must be separated by tabs; if it is one all the same, pass --format {', '.join(FORMATS)} or text",
         source=source,
         line=1,
