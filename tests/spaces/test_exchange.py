@@ -126,6 +126,7 @@ def test_letters_are_put_behind(tmp_path):
         ("v.vec", b"3 2\ndog 1 2\n", "expected 3 rows as line 1 says, found 1"),
         ("v.vec", b"2 2\ndog 1 2\ncat 1\n", "v.vec:3: expected a label and 2 numbers, got 2 parts"),
         ("v.vec", b"2 2\ndog 1 2\ncat 1 x\n", "v.vec:3: expected 2 numbers behind the label, got '1 x'"),
+        ("v.txt", b"dog 1 2\ncat 3 4 5\n", "v.txt:2: expected a label and 2 numbers, got 4 parts"),
         ("v.txt", b"dog 1 2\ncat nan 2\n", "v.txt:2: a number is not finite"),
         ("v.txt", b"dog 1 2\ncat 1e99 2\n", "v.txt:2: a number is not finite"),
         ("v.txt", b"dog 1 2\ndog 3 4\n", "the label 'dog' of row 2 was there before"),

@@ -85,7 +85,7 @@ def test_fewer_dimensions_where_the_rank_is_smaller(rows, columns, caplog):
     with caplog.at_level(logging.WARNING):
         found = svd(low_rank(rows, columns, 7), 12)
     assert len(found.values) == found.vectors.shape[1] == found.rank == 7
-    assert "rank 7: 7 dimensions, fewer than the 12 asked for" in caplog.text
+    assert "rank 7: of the 12 dimensions asked for there are only 7" in caplog.text
 
 
 def test_equal_singular_values():

@@ -154,6 +154,13 @@ def test_units_are_fractions(name):
     np.testing.assert_allclose(dense(one), dense(other), rtol=1e-5, atol=1e-6)
 
 
+def test_what_chance_gives_is_nothing():
+    """Rounding leaves 1e-16 of the information of cells that are just what chance gives; it is no weight."""
+    even = Matrix(np.array([0, 2, 4]), np.array([0, 1, 0, 1], np.int32), np.array([2, 2, 14, 14], np.int32), (2, 2))
+    for name in ("ppmi", "lmi"):
+        assert not len(Weighting.fit(even, name).apply(even).data)
+
+
 def test_empty_rows_and_columns():
     matrix = Matrix(np.array([0, 0, 1, 1]), np.array([2], np.int32), np.array([3], np.int32), (3, 4))
     for name in WEIGHTINGS:
@@ -190,7 +197,8 @@ def plain_information(matrix, made, clip, local):
         for cell in range(first, last):
             n, c = matrix.data[cell] / made.unit, made.columns[matrix.indices[cell]]
             value = math.log(n * made.total / (r * c)) - made.shift if n and c else 0.0
-            value = (max(value, 0.0) if clip else value) * (n if local else 1)
+            value = (value if value > 1e-12 else 0.0) if clip else value
+            value *= n if local else 1
             if value:
                 indices.append(int(matrix.indices[cell]))
                 values.append(value)

@@ -354,6 +354,7 @@ def neighbours(
 ) -> None:
     """Show the words, or the attested phrases, that are nearest to a word or to the meaning of a sentence."""
     from composita.composition.nearest import nearest
+    from composita.counting.words import suggest
 
     kinds = ("words", "phrases") if of == "both" else (of,)
     model = _model(run, grammar)
@@ -374,7 +375,8 @@ def neighbours(
             for kind in kinds:
                 _print_near(text, kind, getattr(found[n], kind))
         for text, reason in {**unread, **{items[n]: reason for n, reason in meanings.reasons.items()}}.items():
-            print_error(reason if text in unread else f"{text}: {reason}")
+            near = suggest(text, model.lexicon.ids) if reason == f"{text} has no vector" else ""
+            print_error(reason if text in unread else f"{text}: {reason}{near}")
         _warn(dict.fromkeys(note for said in meanings.notes.values() for note in said), quiet)
     if len(meanings.reasons) == len(items):
         raise typer.Exit(1)

@@ -202,7 +202,7 @@ def read_labels(path: Path) -> list[str]:
     try:
         labels = [line.strip() for line in path.read_text(encoding="utf-8").split("\n")]
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", source=path) from None
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", source=path) from None
     labels = labels[:-1] if labels and not labels[-1] else labels
     if len(set(labels)) < len(labels):
         raise InputError("expected each label once", source=path)

@@ -282,12 +282,15 @@ def _text_blocks(path: Path, file: Any, dimensions: int, line: int) -> Iterator[
 
 
 def _parse_line(path: Path, line: int, text: bytes, dimensions: int) -> tuple[str, Float32Array]:
-    """Read a label and its numbers; a label of some blanks, as GloVe has them, is what is before the last numbers."""
+    """Read a label and its numbers; a label of some blanks, as GloVe has them, is what is before the last numbers.
+
+    If the last part of such a label is a number too, the line has one number too many.
+    """
     parts = _split(text)
     if len(parts) < dimensions + 1:
         raise InputError(f"expected a label and {dimensions} numbers, got {len(parts)} parts", source=path, line=line)
     head = parts[: len(parts) - dimensions]
-    if len(head) > 1 and b"\t" in text:
+    if len(head) > 1 and (b"\t" in text or _is_number(head[-1])):
         raise InputError(f"expected a label and {dimensions} numbers, got {len(parts)} parts", source=path, line=line)
     try:
         with np.errstate(over="ignore"):  # infinity is refused below
@@ -303,6 +306,14 @@ def _parse_line(path: Path, line: int, text: bytes, dimensions: int) -> tuple[st
         return b" ".join(head).decode("utf-8"), numbers
     except UnicodeDecodeError:
         raise InputError(f"expected UTF-8, got the label {_shown(parts[0])}", source=path, line=line) from None
+
+
+def _is_number(part: bytes) -> bool:
+    try:
+        float(part)
+    except ValueError:
+        return False
+    return True
 
 
 def _binary_blocks(path: Path, file: Any, size: int, dimensions: int) -> Iterator[Block]:  # noqa: ANN401

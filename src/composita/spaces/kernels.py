@@ -11,6 +11,9 @@ from composita.store.kernels import inlined_kernel, kernel
 
 Array = npt.NDArray[Any]
 
+ROUNDING = 1e-12
+"""Information below this is what rounding leaves of none: ln(n / E) where n is just what chance gives."""
+
 # The numbers of the weightings: those of `plain_score`, and those of `association`.
 NONE, LOG, LOG1P, EPMI, DICE, TFIDF = range(6)
 TSCORE, ZSCORE, CHI_SQUARED, SIMPLE_LL, LL = range(10, 15)
@@ -53,9 +56,12 @@ def amount(data: Array, begin: int, end: int) -> Any:  # noqa: ANN401 - a sum an
 
 
 @inlined_kernel
-def information(count: Any, column: Any, unit: float, log_column: Array, logs: Array, less: float, local: bool) -> Any:  # noqa: ANN401 - a cell; what its logarithm gives
-    """Compute the information of a cell whose count is in the table of logarithms."""
+def information(
+    count: int, column: int, unit: float, log_column: Array, logs: Array, less: float, lowest: float, local: bool
+) -> Any:  # noqa: ANN401 - NumPy's logarithm is of any kind
+    """Compute the information of a cell whose count is in the table of logarithms; 0 if it is not above ``lowest``."""
     value = logs[np.uint32(count)] + log_column[np.uint32(column)] - less
+    value = value if value > lowest else 0.0
     return value * (count / unit) if local else value
 
 
@@ -81,7 +87,7 @@ def inform(
     without a sign are no negative indices, which would have to be looked for; so the caller must know that there are
     none. Four cells at a time do not wait for each other.
     """
-    about = unit, log_column, logs, less, local
+    about = unit, log_column, logs, less, lowest, local
     one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
     cell, last, place = np.uintp(begin), np.uintp(end), np.uintp(used)
     while cell + four <= last:
@@ -89,18 +95,18 @@ def inform(
         a, b = information(data[cell], p, *about), information(data[cell + one], q, *about)
         c, d = information(data[cell + two], r, *about), information(data[cell + three], s, *about)
         out_indices[place], out_data[place] = p, a
-        place += np.uintp((a > lowest) & (a != 0.0))
+        place += np.uintp(a != 0.0)
         out_indices[place], out_data[place] = q, b
-        place += np.uintp((b > lowest) & (b != 0.0))
+        place += np.uintp(b != 0.0)
         out_indices[place], out_data[place] = r, c
-        place += np.uintp((c > lowest) & (c != 0.0))
+        place += np.uintp(c != 0.0)
         out_indices[place], out_data[place] = s, d
-        place += np.uintp((d > lowest) & (d != 0.0))
+        place += np.uintp(d != 0.0)
         cell += four
     while cell < last:
         a = information(data[cell], indices[cell], *about)
         out_indices[place], out_data[place] = indices[cell], a
-        place += np.uintp((a > lowest) & (a != 0.0))
+        place += np.uintp(a != 0.0)
         cell += one
     return np.intp(place)
 
@@ -128,7 +134,7 @@ def weigh_by_information(
     number is negative.
     """
     used = 0
-    lowest = 0.0 if clip else -np.inf  # which a column gives that the core lacks, and an empty cell
+    lowest = ROUNDING if clip else -np.inf  # which a column gives that the core lacks, and an empty cell
     for place in range(len(rows)):
         begin, end = indptr[rows[place]], indptr[rows[place] + 1]
         total, least, most = amount(data, begin, end)
@@ -148,11 +154,9 @@ def weigh_by_information(
             number = int(count)
             column = indices[cell]
             value = (logs[number] if number < len(logs) else np.log(count / unit)) + log_column[column] - less
-            if local:
-                value *= count / unit
             if value > lowest and value != 0.0:
                 out_indices[used] = column
-                out_data[used] = value
+                out_data[used] = value * (count / unit) if local else value
                 used += 1
         ends[place] = used
     return used

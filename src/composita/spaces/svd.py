@@ -84,8 +84,8 @@ def svd(
             found = _Lanczos(matrix, dimensions, tolerance, seed, engine, progress, cancel).run()
     if len(found.values) < dimensions:
         logger.warning(
-            "the core has rank %d: %d dimensions, fewer than the %d asked for", len(found.values), len(found.values),
-            dimensions,
+            "the core has rank %d: of the %d dimensions asked for there are only %d", len(found.values), dimensions,
+            len(found.values),
         )  # fmt: skip
     return found
 

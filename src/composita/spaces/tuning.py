@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from composita.counting.counts import Counts
+from composita.spaces.building import Plan
+from composita.spaces.similarity import check_measure
 from composita.spaces.space import Space
+from composita.spaces.svd import check_dimensions
 from composita.spaces.svg import Drawing, nice_ticks
 from composita.spaces.wordpairs import WordPairs
 from composita.store.errors import UsageError
@@ -65,7 +68,10 @@ def tune(
     """Make a space of words for every combination, and score it on every benchmark."""
     if not benchmarks:
         raise UsageError("expected at least one file of word pairs")
+    _check(weightings, reductions, measure)
     raw = Space.from_counts(counts, weighting="none", reduce="none", rows="words", engine=engine)
+    if set(reductions) != {"none"}:
+        check_dimensions(max(dimensions), (int(raw.core.sum()), raw.dimensions))
     raw = raw.select(_needed(raw, benchmarks))
     trials: list[Trial] = []
     total = len(weightings) * len(reductions)
@@ -84,6 +90,18 @@ def tune(
                 ))  # fmt: skip
     progress(Progress("tuning", total, total, "combinations"))
     return trials
+
+
+def _check(weightings: Sequence[str], reductions: Sequence[str], measure: str) -> None:
+    """Refuse before anything is computed what would fail after some of it."""
+    check_measure(measure)
+    for weighting in weightings:
+        for reduction in reductions:
+            Plan(weighting=weighting, reduce=reduction)
+    if "pmi" in weightings and "nmf" in reductions:
+        raise UsageError("pmi has negative numbers, which nmf cannot reduce: leave one of them out")
+    if measure == "lin" and ("pmi" in weightings or "svd" in reductions):
+        raise UsageError("Lin's measure is of numbers that are not negative: leave out pmi and svd")
 
 
 def _needed(raw: Space, benchmarks: Sequence[WordPairs]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
