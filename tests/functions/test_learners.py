@@ -16,6 +16,7 @@ from composita.functions.learners import (
     make_learner,
     surviving,
 )
+from composita.functions.ridge import ridge
 from composita.store.errors import TooFewError, UsageError
 
 RAGGED = [(0, 5), (1, 3), (2, 4), (3, 3), (4, 2)]  # object, and how many subjects it is seen with
@@ -118,6 +119,20 @@ def test_estimators_against_whole_matrices(arity):
     function = Stepwise(regression=estimator).learn(examples)
     assert function.is_dense
     assert np.allclose(function.dense(), whole_matrices(kept, fit, 3))
+
+
+@pytest.mark.parametrize("arity", [1, 2, 3])
+@pytest.mark.parametrize("weights", [False, True])
+def test_a_lambda_for_each_output_is_a_ridge_regression_for_each(arity, weights):
+    def fit(inputs, outputs, weights):
+        each = [ridge(inputs, output[:, None], weights=weights, storage="dense") for output in outputs.T]
+        return np.concatenate([function.dense() for function in each])
+
+    examples, _ = ragged_examples(arity=arity, noise=0.3, weights=weights)
+    kept = examples.select(surviving(examples.ids, 3))
+    function = make_learner("ridge-per-output").learn(examples)
+    # Where the curve of an output is nearly flat at its lower end, rounding decides which small lambda is taken.
+    assert np.allclose(function.dense(), whole_matrices(kept, fit, 3), atol=1e-8 if arity == 1 else 1e-4)
 
 
 @pytest.mark.parametrize("name", sorted(LEARNERS))

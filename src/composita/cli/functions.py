@@ -47,11 +47,12 @@ def learn(
         str, typer.Option(metavar="paper|recommended", help="All options below at once; those given change it.")
     ] = "recommended",
     learner: Annotated[
-        str | None, typer.Option(metavar="NAME", help="onestep, multistep, lstsq, plsr, lasso or elasticnet.")
+        str | None,
+        typer.Option(metavar="NAME", help="onestep, multistep, lstsq, plsr, ridge-per-output, lasso or elasticnet."),
     ] = None,
     regression: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Of multistep: ridge, lstsq, plsr, lasso or elasticnet."),
+        typer.Option(metavar="NAME", help="Of multistep: ridge, lstsq, plsr, ridge-per-output, lasso or elasticnet."),
     ] = None,
     phrases: Annotated[
         str | None, typer.Option(metavar="LIST", help="Patterns, such as sv,svo; without it all of the space.")

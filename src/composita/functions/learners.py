@@ -8,8 +8,9 @@ Gram matrix G = Y Y^T; so they stay in dual form and never make a tensor:
     least squares           A = (X X^T)^+ X, the solution of minimum norm
     partial least squares   A = T (U^T K T)^-1 U^T X, with the scores T, U of the kernel form (Rosipal & Trejo 2001)
 
-Other regressions, such as the lasso and whatever else of scikit-learn takes several outputs, are given the outputs
-themselves; above one argument these are whole matrices, and the result is a dense tensor.
+Other regressions, such as ridge with a lambda for each output, the lasso and whatever else of scikit-learn takes
+several outputs, are given the outputs themselves; above one argument these are whole matrices, and the result is a
+dense tensor.
 
 >>> rng = np.random.default_rng(0)
 >>> inputs, tensor = rng.normal(size=(8, 3)), rng.normal(size=(2, 3))
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,7 @@ from composita.functions.examples import Examples
 from composita.functions.function import Attested, Function
 from composita.functions.multistep import MultiStep
 from composita.functions.onestep import OneStep
+from composita.functions.penalty import Spectrum, choose
 from composita.functions.rows import Rows
 from composita.functions.training import LevelReport, Training
 from composita.store.errors import InputError, MissingExtraError, TooFewError, UsageError
@@ -158,6 +160,28 @@ def _dominant(kernel: Array, gram: Array) -> Array | None:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RidgePerOutput:
+    """Ridge regression with a lambda for each output, by generalised cross-validation.
+
+    The rows of A differ from output to output, so it has no dual form.
+    """
+
+    name: ClassVar[str] = "ridge-per-output"
+
+    def coefficients(self, inputs: Array, outputs: Array, weights: Array | None) -> Array:
+        """Give the matrix (q, d) learned from inputs (m, d) and outputs (m, q)."""
+        root = np.ones(len(inputs)) if weights is None else np.sqrt(weights)
+        x, y = (root[:, None] * np.asarray(part, np.float64) for part in (inputs, outputs))
+        left, roots, right = np.linalg.svd(x, full_matrices=False)
+        along, values = left.T @ y, roots**2  # (k, q), (k,)
+        rest = np.clip((y**2).sum(0) - (along**2).sum(0), 0, None)
+        each = np.broadcast_to(values, (y.shape[1], len(values)))
+        penalties = choose([Spectrum(each, (along**2).T, rest, len(x))]).penalties
+        found: Array = (along * roots[:, None] / (values[:, None] + penalties)).T @ right
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
 class Estimator:
     """A regression of scikit-learn that is linear and takes several outputs.
 
@@ -226,7 +250,7 @@ class Stepwise:
     Parameters
     ----------
     regression
-        `LeastSquares`, `PartialLeastSquares` or an `Estimator`.
+        `LeastSquares`, `PartialLeastSquares`, `RidgePerOutput` or an `Estimator`.
     min_examples
         Groups with fewer members are dropped, at every level.
 
@@ -250,7 +274,7 @@ class Stepwise:
                 "lower min_examples, or learn in one step"
             )
         some = examples.select(rows)
-        dense = isinstance(self.regression, Estimator)
+        dense = hasattr(self.regression, "coefficients")
         function = _learn_dense(some, self.regression) if dense else _learn_dual(some, self.regression, rows)
         levels = tuple(
             LevelReport(some.names[place], len(sizes), tuple(float(x) for x in np.quantile(sizes, [0, 0.5, 1])))
@@ -342,7 +366,7 @@ def _learn_dual(examples: Examples, regression: Any, source: Array) -> Function:
     return Function(output, tuple(factors[::-1]), names=examples.names, attested=Attested(len(examples)))
 
 
-def _learn_dense(examples: Examples, regression: Estimator) -> Function:
+def _learn_dense(examples: Examples, regression: Estimator | RidgePerOutput) -> Function:
     """Learn with the outputs themselves; those above the last argument are whole matrices."""
     sizes = [vectors.shape[1] for vectors in examples.vectors]
     outputs = np.asarray(examples.outputs, np.float64)
@@ -375,7 +399,8 @@ def _learn_dense(examples: Examples, regression: Estimator) -> Function:
 # ---------------------------------------------------------------- by name
 
 REGRESSIONS: dict[str, Callable[..., Any]] = {
-    "lstsq": LeastSquares, "plsr": PartialLeastSquares, "lasso": lasso, "elasticnet": elastic_net,
+    "lstsq": LeastSquares, "plsr": PartialLeastSquares, "ridge-per-output": RidgePerOutput, "lasso": lasso,
+    "elasticnet": elastic_net,
 }  # fmt: skip
 
 
