@@ -272,6 +272,8 @@ def show(rows: Sequence[dict[str, object]]) -> None:
 BEGIN, END = "<!-- rehearsal: {} -->", "<!-- end -->"
 PRICE = 0.05
 """US dollars for an hour of one core with 4 GB, of a rented machine."""
+LEAST = 3
+"""From fewer sizes nothing is projected."""
 CORES = 64
 """Of the machines for a trillion tokens."""
 
@@ -302,6 +304,8 @@ def tables(said: dict[str, Any]) -> dict[str, list[str]]:
         for name, row in rows.items() if is_paper(name)
     ]  # fmt: skip
     hours = totals[FURTHER[1]] / 3600
+    few = f"Not projected: that takes {LEAST} sizes at least, and {len(sizes)} were measured."
+    enough = len(sizes) >= LEAST
     return {
         "time": measured_table(lambda stage: f"{stage.cpu:,.1f} s", "grows by", "cpu"),
         "memory": measured_table(lambda stage: f"{stage.memory / 1e6:,.0f} MB", "grows by", "memory"),
@@ -311,11 +315,11 @@ def tables(said: dict[str, Any]) -> dict[str, list[str]]:
             *([what, *(f"{said['sizes'][str(size)].get(key, 0):,}" for size in sizes)]
               for what, key in (("phrases", "phrases"), ("cells", "cells"), ("bytes of text, compressed", "text"))),
         ]),
-        "projection": markdown([
+        "projection": [few] if not enough else markdown([
             ["stage", "time, 2.8G", "time, 1T", "memory, 2.8G", "disk, 2.8G", "disk, 1T"], *body,
             ["together", *(f"{totals[more]:,.0f} s" for more in FURTHER), "", "", ""],
         ]),
-        "cost": [
+        "cost": [] if not enough else [
             f"At 2.8 billion tokens all stages together take {totals[FURTHER[0]] / 3600:.1f} hours of one core, so at "
             f"least {totals[FURTHER[0]] / 7200:.1f} hours on two. At a trillion they take {hours:,.0f} hours of one "
             f"core: {hours / CORES:,.0f} hours of one machine with {CORES} cores, {hours / CORES / 16:,.1f} hours of "
