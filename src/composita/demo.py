@@ -216,9 +216,9 @@ def _write_own(
         vocabulary = Vocabulary.open(cache.run(plan.vocabulary).path)
     dimensions = bearable(encoded.token_count, sum(vocabulary.core), len(vocabulary.contexts))
     say(
-        f"Your text has {encoded.token_count:,} tokens in {encoded.sentence_count:,} sentences, with "
-        f"{sum(vocabulary.core):,} nouns and verbs, and {len(vocabulary.contexts):,} contexts; "
-        f"{plural(dimensions, 'dimension')} will be kept."
+        f"Your text has {plural(encoded.token_count, 'token')} in {plural(encoded.sentence_count, 'sentence')}, with "
+        f"{plural(sum(vocabulary.core), 'different word')} (nouns and verbs) and "
+        f"{plural(len(vocabulary.contexts), 'context')}; {plural(dimensions, 'dimension')} will be kept."
     )
     _describe(out, describe(dimensions, stop))
 

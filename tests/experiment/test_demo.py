@@ -77,8 +77,8 @@ def test_no_verb_has_learned_anything(place, capsys):
     with pytest.raises(UsageError, match="the vocabulary has no contexts: make one of a larger corpus"):
         demonstrate(place / "tiny", corpus=[str(place / "tiny.conllu")], say=print)
     few = "".join(
-        f"1\tn{n}\tnoun{n}\tNOUN\tNN\t_\t2\tnsubj\t_\t_\n2\tv{n}\tverb{n}\tVERB\tVB\t_\t0\troot\t_\t_\n\n"
-        for n in range(60)
+        f"1\tN\tnoun{end}\tNOUN\tNN\t_\t2\tnsubj\t_\t_\n2\tV\tverb{end}\tVERB\tVB\t_\t0\troot\t_\t_\n\n"
+        for end in (first + second for first in "abcdefgh" for second in "abcdefgh")
     )
     (place / "few.conllu").write_text(few)
     found = demonstrate(place / "few", corpus=[str(place / "few.conllu")], say=print)
