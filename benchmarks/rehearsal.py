@@ -233,20 +233,22 @@ def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
-def growth(stages: Sequence[Stage]) -> list[dict[str, object]]:
+def growth(stages: Sequence[Stage]) -> list[dict[str, Any]]:
     """Say for each stage how it grows, and what it would take for more tokens.
 
-    The exponent is that of the three largest sizes: on small ones the start of the program weighs most. A stage of one
+    The exponent is that of the three largest sizes, or of the last two if it is larger: on small ones the start of the
+    program weighs most, and makes growth look less than it is. A stage of one
     size has none: it is one that does not depend on how much text there is, or is not part of the paper's experiment.
     """
     found = []
     for name in dict.fromkeys(stage.stage for stage in stages):
         some = sorted((s for s in stages if s.stage == name), key=lambda s: s.tokens)[-3:]
         sizes, last = [s.tokens for s in some], some[-1]
-        row: dict[str, object] = {"stage": name}
+        row: dict[str, Any] = {"stage": name}
         for what in ("cpu", "memory", "disk"):
             values = [float(getattr(s, what)) for s in some]
-            power = exponent(sizes, values)
+            # Start-up bends the line upwards: what the last two say is nearer to what comes after them.
+            power = max(exponent(sizes, values), exponent(sizes[-2:], values[-2:]))
             row[f"{what}_exponent"] = round(power, 3)
             row[f"{what}_projected"] = {
                 str(more): values[-1] * (more / last.tokens) ** max(power, 0.0) for more in FURTHER
@@ -255,13 +257,11 @@ def growth(stages: Sequence[Stage]) -> list[dict[str, object]]:
     return found
 
 
-def show(rows: Sequence[dict[str, object]]) -> None:
+def show(rows: Sequence[dict[str, Any]]) -> None:
     """Print how stages grow."""
     print(f"\n{'stage':<22} {'CPU grows by':>12} {'memory by':>10}   CPU and memory at {human(FURTHER[0])} tokens")
     for row in rows:
         cpu, memory = (row[f"{what}_projected"] for what in ("cpu", "memory"))
-        assert isinstance(cpu, dict)
-        assert isinstance(memory, dict)
         values = [cpu[str(FURTHER[0])], memory[str(FURTHER[0])]]
         print(f"{row['stage']:<22} {row['cpu_exponent']:>12} {row['memory_exponent']:>10}   "
               f"{values[0]:8.0f} s {values[1] / 1e9:6.2f} GB")  # fmt: skip
@@ -284,7 +284,7 @@ def tables(said: dict[str, Any]) -> dict[str, list[str]]:
     sizes = sorted({stage.tokens for stage in stages})
     names = list(dict.fromkeys(stage.stage for stage in stages))
     found = {(stage.stage, stage.tokens): stage for stage in stages}
-    rows = {row["stage"]: row for row in growth(stages)}
+    rows: dict[str, dict[str, Any]] = {row["stage"]: row for row in growth(stages)}
     head = ["stage", *(f"{human(size)} tokens" for size in sizes)]
 
     def measured_table(show: Callable[[Stage], str], last: str, key: str) -> list[str]:
@@ -295,24 +295,25 @@ def tables(said: dict[str, Any]) -> dict[str, list[str]]:
         ]  # fmt: skip
         return markdown([[*head, last], *body])
 
-    totals = {more: sum(row["cpu_projected"][str(more)] for name, row in rows.items() if is_paper(name))
-              for more in FURTHER}  # fmt: skip
-    body = [
+    paper = [row for name, row in rows.items() if is_paper(name)]
+    totals: dict[int, float] = {more: sum(row["cpu_projected"][str(more)] for row in paper) for more in FURTHER}
+    body: list[list[str]] = [
         [name, *(f"{row['cpu_projected'][str(more)]:,.0f} s" for more in FURTHER),
          f"{row['memory_projected'][str(FURTHER[0])] / 1e9:.1f} GB",
          *(f"{row['disk_projected'][str(more)] / 1e9:,.1f} GB" for more in FURTHER)]
         for name, row in rows.items() if is_paper(name)
     ]  # fmt: skip
     hours = totals[FURTHER[1]] / 3600
-    few = f"Not projected: that takes {LEAST} sizes at least, and {len(sizes)} were measured."
-    enough = len(sizes) >= LEAST
+    lacking = [name for name in names if is_paper(name) and "functions" not in name
+               and sum((name, size) in found for size in sizes) < LEAST]  # fmt: skip
+    few, enough = f"Not projected: that takes {LEAST} sizes of every stage.", not lacking
     return {
         "time": measured_table(lambda stage: f"{stage.cpu:,.1f} s", "grows by", "cpu"),
         "memory": measured_table(lambda stage: f"{stage.memory / 1e6:,.0f} MB", "grows by", "memory"),
         "disk": measured_table(lambda stage: f"{stage.disk / 1e6:,.0f} MB" if stage.disk else "", "grows by", "disk"),
         "counts": markdown([
             ["", *(f"{human(size)} tokens" for size in sizes)],
-            *([what, *(f"{said['sizes'][str(size)].get(key, 0):,}" for size in sizes)]
+            *([what, *(f"{n:,}" if (n := said["sizes"].get(str(size), {}).get(key)) else "" for size in sizes)]
               for what, key in (("phrases", "phrases"), ("cells", "cells"), ("bytes of text, compressed", "text"))),
         ]),
         "projection": [few] if not enough else markdown([
