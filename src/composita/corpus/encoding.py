@@ -371,7 +371,8 @@ class _Shard:
         self.bytes = 0
         self.about = read_about(path)
         self.segments: list[dict[str, Any]] = []
-        self.drops: list[tuple[int, Drop]] = []
+        self.drops: list[tuple[int, Drop]] = []  # the first of them
+        self.reasons: Counter[str] = Counter()
         self.form = FORMATS[kind.format]
         self.reader = Reader(self.form, kind.encoding, most_drops)
 
@@ -394,8 +395,7 @@ class _Shard:
                 self.reader.feed(block.data)
             if self.reader.stopped:
                 self._stop(piece, earlier)
-        self.drops += [(len(self.segments), drop) for drop in self.reader.drops]
-        self.reader.drops = []
+            self._count_drops()
         self.bytes += end - start
         lines = self.reader.lines
         self.segments.append({
@@ -403,6 +403,12 @@ class _Shard:
             "sha256": digest.hexdigest(),
         })  # fmt: skip
         return lines
+
+    def _count_drops(self) -> None:
+        """Count what was dropped, and keep a few examples: a file of nothing but broken sentences has millions."""
+        drops, self.reader.drops = self.reader.drops, []
+        self.reasons.update(drop.reason for drop in drops)
+        self.drops += [(len(self.segments), drop) for drop in drops[: SHOWN_DROPS - len(self.drops)]]
 
     def _stop(self, piece: Piece, earlier: int) -> None:
         """Raise the error of the first drop, with its line counted from the beginning of the file."""
@@ -415,14 +421,13 @@ class _Shard:
         if self.about is not None:
             return Receipt(_entry_of(self.path), self.about)
         tokens = self.reader.tokens()
-        reasons = Counter(drop.reason for _, drop in self.drops)
         self.about = {
             **asdict(self.kind),
             "sentences": tokens.sentences,
             "tokens": len(tokens),
             "segments": self.segments,
-            "dropped": dict(sorted(reasons.items())),
-            "drops": [[i, drop.line, drop.describe(self.form)] for i, drop in self.drops[:SHOWN_DROPS]],
+            "dropped": dict(sorted(self.reasons.items())),
+            "drops": [[i, drop.line, drop.describe(self.form)] for i, drop in self.drops],
             "duplicates": 0,
         }
         with write_file(self.path) as new:

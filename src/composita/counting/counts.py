@@ -556,8 +556,8 @@ def _read(folder: Folder) -> Counts:
         [],
     )
     for about in meta["segments"]:
-        upper, lower, frequency = _read_items(folder.path / about["items"], names)
-        cells = read_arrays(folder.path / about["counts"])
+        upper, lower, frequency = _read_items(folder.file(about["items"]), names)
+        cells = read_arrays(folder.file(about["counts"]))
         segment = Segment(cells["indptr"], cells["indices"], cells["data"])
         if len(segment) != len(upper) or not segment.indptr[-1] == len(segment.indices) == len(segment.data):
             raise ValueError(f"{about['counts']} does not fit to {about['items']}")

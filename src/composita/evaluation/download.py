@@ -7,6 +7,7 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Sequence
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
@@ -136,5 +137,5 @@ def unzipped(data: bytes, member: str) -> bytes:
             if found[0].file_size > LARGEST:
                 raise InputError(f"{found[0].file_size:,} bytes are too many for a benchmark", source=member)
             return archive.read(found[0])
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise InputError(f"not an archive that can be read: {error}", source=member) from None

@@ -645,8 +645,8 @@ def _read(folder: Folder) -> Lexicon:
         raise ValueError(f"{len(words)} words, but {vectors.shape[0]} vectors")
     chunks = tuple(
         ChunkFiles(
-            chunk["pattern"], tuple(chunk["arguments"]), folder.path / chunk["functions"],
-            folder.path / chunk["examples"], folder.path / chunk["reports"],
+            chunk["pattern"], tuple(chunk["arguments"]), folder.file(chunk["functions"]),
+            folder.file(chunk["examples"]), folder.file(chunk["reports"]),
         )
         for chunk in meta["chunks"]
     )  # fmt: skip
