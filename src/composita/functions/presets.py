@@ -18,7 +18,7 @@ from composita.store.errors import UsageError
 
 PRESETS: dict[str, MultiStep | OneStep] = {
     "paper": MultiStep(per="group", min_examples=3, intercept=False, centre=False, weights=False),
-    "recommended": OneStep(kernel="product", criterion="arguments"),
+    "recommended": OneStep(kernel="product"),
 }
 
 
