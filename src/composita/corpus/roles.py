@@ -309,7 +309,8 @@ def _word_flags(column: Column, meanings: dict[str, int]) -> UInt16Array:
     """Give each distinct string the bits of what it means in lower case, without making it a string of Python."""
     found = pc.index_in(pc.utf8_lower(column.values), pa.array(list(meanings), pa.string()))
     places = pc.fill_null(found, -1).to_numpy(zero_copy_only=False)
-    return np.array([*meanings.values(), 0], np.uint16)[places]
+    flags: UInt16Array = np.array([*meanings.values(), 0], np.uint16)[places]
+    return flags
 
 
 def _tag_flags(tags: Sequence[str], tagset: Tagset) -> UInt16Array:
