@@ -70,6 +70,12 @@ class Space:
     forms
         How often each word form was seen: a table of form, label, count; None where that is not known.
 
+    Examples
+    --------
+    >>> space = Space.from_vectors(["dog-n", "cat-n", "car-n"], np.array([[1, 0.2], [0.9, 0.3], [0, 1]]))
+    >>> space.neighbours("dog-n", 1)[0][0], space.vector("car-n").tolist()
+    ('cat-n', [0.0, 1.0])
+
     """
 
     items: Items
