@@ -75,7 +75,7 @@ def test_compressed(suffix, tmp_path):
 
 
 def test_gensim_reads_and_writes_the_same(tmp_path):
-    from gensim.models import KeyedVectors
+    KeyedVectors = pytest.importorskip("gensim.models").KeyedVectors  # noqa: N806 - the name of a class
 
     space = Space.from_vectors(["dog", "cat", "größe"], np.random.default_rng(0).random((3, 4)))
     for name, binary in (("v.vec", False), ("v.bin", True)):
@@ -216,11 +216,16 @@ def test_streamed_in_blocks(tmp_path, monkeypatch):
     same(read_space(tmp_path / "v.txt.gz"), space)
 
 
+def test_for_gensim():
+    pytest.importorskip("gensim")
+    keyed = to_gensim(Space.from_vectors(["dog", "cat"], np.array([[1, 2], [3, 4]])))
+    assert keyed["cat"].tolist() == [3, 4]
+
+
 def test_for_other_libraries():
     space = Space.from_vectors(["dog", "cat"], np.array([[1, 2], [3, 4]]))
-    frame, array, keyed = to_frame(space), to_xarray(space), to_gensim(space)
+    frame, array = to_frame(space), to_xarray(space)
     assert frame.loc["cat"].tolist() == [3, 4]
     assert array.sel(item="cat").values.tolist() == [3, 4]
-    assert keyed["cat"].tolist() == [3, 4]
     sparse = Space.from_vectors(["dog", "cat"], from_scipy(sp.csr_array(np.eye(2))))
     assert to_frame(sparse).loc["cat"].tolist() == [0, 1]
