@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.experiment.helpers import write_small
 
 from composita import Corpus, Counts
 from composita.cli.main import main
@@ -53,8 +55,11 @@ def refuse(_):
 
 
 @contextmanager
-def started(folder, workers=2, nanny=True):
-    """Start a scheduler and workers as their commands do; give the scheduler's address and the processes."""
+def started(folder, workers=2, nanny=True, host="127.0.0.1", places=()):
+    """Start a scheduler and workers as their commands do; give the scheduler's address and the processes.
+
+    ``places`` gives each worker a network of its own: the words before its command, and its address there.
+    """
     folder.mkdir(exist_ok=True)
     file = folder / "scheduler.json"
     environment = os.environ | {
@@ -63,19 +68,20 @@ def started(folder, workers=2, nanny=True):
     }
     dask = [sys.executable, "-m", "dask"]
 
-    def start(where, *words):
+    def start(where, *words, before=()):
         where.mkdir(exist_ok=True)
         with (where / "log").open("wb") as log:
-            return subprocess.Popen([*dask, *words], cwd=where, stdout=log, stderr=log, env=environment)
+            return subprocess.Popen([*before, *dask, *words], cwd=where, stdout=log, stderr=log, env=environment)
 
-    here = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(file)]
-    processes = [start(folder / "s", "scheduler", "--port", "0", *here)]
+    here = ["--no-dashboard", "--scheduler-file", str(file), "--host"]
+    processes = [start(folder / "s", "scheduler", "--port", "0", *here, host)]
     try:
         wait_for(file.exists, folder / "s" / "log")
         for number in range(workers):
             words = ["--nthreads", "1", "--nanny" if nanny else "--no-nanny"]
             words += ["--local-directory", str(folder / f"w{number}" / "local")]
-            processes.append(start(folder / f"w{number}", "worker", *here, *words))
+            before, own = places[number] if places else ((), host)
+            processes.append(start(folder / f"w{number}", "worker", *here, own, *words, before=before))
         for number in range(workers):
             log = folder / f"w{number}" / "log"
             wait_for(lambda log=log: "Registered to" in log.read_text(), log)
@@ -94,16 +100,16 @@ def started(folder, workers=2, nanny=True):
 @pytest.fixture(autouse=True)
 def no_test_waits_for_ever():
     def stop(*_):
-        raise TimeoutError("nothing came of it in a minute")
+        raise TimeoutError("nothing came of it in a quarter of an hour")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(60)
+    signal.alarm(900)
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
 
 
-def wait_for(true, log, seconds=60):
+def wait_for(true, log, seconds=300):
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, log.read_text()
@@ -224,3 +230,61 @@ def test_a_worker_killed_in_the_middle_of_counting_changes_nothing(tmp_path):
             _, said = run.communicate(timeout=120)
         assert run.returncode == 0, said.decode()
     assert files(tmp_path / "here") == files(tmp_path / "there")
+
+
+# ---------------------------------------------------------------- networks of their own
+
+
+def ip(*words):
+    return subprocess.run(["ip", *words], check=False, capture_output=True, text=True)
+
+
+@pytest.fixture
+def networks():
+    """Give two workers a network each, joined to ours by a bridge, as machines are by a switch."""
+    if not shutil.which("ip") or os.geteuid():
+        pytest.skip("needs root and `ip` of iproute2 to make networks")
+    names, bridge = [f"composita-{os.getpid()}-{n}" for n in (2, 3)], f"cmp{os.getpid()}"
+    net = f"10.231.{os.getpid() % 250}"  # another one than a run has that was killed and could not tidy up
+    commands = [("link", "add", bridge, "type", "bridge"), ("addr", "add", f"{net}.1/24", "dev", bridge),
+                ("link", "set", bridge, "up")]  # fmt: skip
+    for number, name in enumerate(names, 2):
+        end = f"v{number}-{os.getpid()}"
+        inside = ("netns", "exec", name, "ip")
+        commands += [
+            ("netns", "add", name), ("link", "add", end, "type", "veth", "peer", "name", "eth0", "netns", name),
+            ("link", "set", end, "master", bridge), ("link", "set", end, "up"),
+            (*inside, "link", "set", "lo", "up"), (*inside, "link", "set", "eth0", "up"),
+            (*inside, "addr", "add", f"{net}.{number}/24", "dev", "eth0"),
+        ]  # fmt: skip
+    try:
+        for words in commands:
+            if (done := ip(*words)).returncode:
+                pytest.skip(f"networks cannot be made here: {done.stderr.strip()}")
+        yield f"{net}.1", [(("ip", "netns", "exec", name), f"{net}.{number}") for number, name in enumerate(names, 2)]
+    finally:
+        for name in names:
+            ip("netns", "del", name)
+        ip("link", "del", bridge)
+
+
+def test_workers_in_networks_of_their_own_one_of_them_killed(networks, tmp_path):
+    """A whole experiment, its scores among it, by workers that only the network joins: the same to the byte."""
+    description, (host, places) = write_small(tmp_path), networks
+    assert main(["run", str(description), "--out", str(tmp_path / "here"), "-q"]) == 0
+    with started(tmp_path / "c", nanny=False, host=host, places=places) as (address, processes):
+        command = ["run", str(description), "--out", str(tmp_path / "there"), "--cluster", address]
+        with subprocess.Popen(
+            [sys.executable, "-m", "composita", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        ) as run:
+            wait_for(lambda: list((tmp_path / "there").glob("stages/counts-*")), tmp_path / "c" / "s" / "log")
+            processes[1].kill()
+            said = run.communicate(timeout=800)[1]
+        assert run.returncode == 0, said.decode()
+        assert "lost" not in said.decode()
+    for name in ("results.json", "predictions.parquet"):
+        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
+    stages = [path.name for path in (tmp_path / "here" / "stages").iterdir() if path.is_dir()]
+    assert len(stages) > 5
+    for name in stages:
+        assert files(tmp_path / "here" / "stages" / name) == files(tmp_path / "there" / "stages" / name), name
