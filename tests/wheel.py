@@ -55,9 +55,9 @@ def demo(python, folder):
         out = folder / f"demo-{threads}"
         said = run(python.parent / "composita", "demo", "--out", out, cwd=folder, env=env)
         assert "regression" in said
-        tables.append((out / "run" / "results.json").read_bytes())
+        tables.append((out / "run" / "table.txt").read_bytes())
     if tables[0] != tables[1]:
-        sys.exit(f"{python}: the results differ between one thread of linear algebra and two")
+        sys.exit(f"{python}: the tables differ between one thread of linear algebra and two")
 
 
 def main():
