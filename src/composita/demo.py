@@ -322,7 +322,10 @@ def _explain(run: Run, sentence: str | None, say: Say) -> dict[str, Any] | None:
         return None
     rows = found.rows[:SHOWN]
     say(f"\n{sentence or phrase.display()!r}, which is {phrase},")
-    say(f"is a weighted sum of {found.parts:,} attested phrases. Those with the largest shares:")
+    say(
+        f"is a weighted sum of {found.parts:,} parts: attested phrases, and what a function that all words share\n"
+        f"gives (docs/lexicon.md). Those with the largest shares:"
+    )
     for part in rows:
         say(f"  {part.share:>7.1%}  {part.text}")
     return {

@@ -372,10 +372,13 @@ def test_a_word_never_seen_with_arguments_has_the_shared_function(whole):
 
 
 def test_what_leans_is_explained_in_full(whole):
+    attested = whole.examples("chase-v", "svo").labels
     for phrase in (PLAIN, Phrase.parse("rare-v(cat-n, dog-n)")):
         labels, weights, outputs = _parts(Ground.of(whole), phrase, METHODS["learned"])
         made = METHODS["learned"].compose(whole, [phrase]).vector(0)
         assert len(labels) == len(weights)
+        assert {f"{part}, by the shared function" for part in ("the word", "the object", "the subject")} < set(labels)
+        assert ("chase-v(cat-n, dog-n)" in labels) == (phrase is PLAIN and ("chase-v(cat-n, dog-n)" in attested))
         np.testing.assert_allclose(weights @ outputs, made, atol=1e-4)
 
 

@@ -307,7 +307,12 @@ class Ground:
         """Give the function that all words of a pattern share, applied to a word; None where there is none."""
         if (ANY, pattern) not in self.lexicon or self.stem(head) not in self.lexicon.ids:
             return None
-        return self.trained(("shared", pattern, head), lambda: self.lexicon.shared(pattern, self.stem(head)))
+
+        def applied() -> Function:
+            function = self.lexicon.shared(pattern, self.stem(head))
+            return replace(function, parts=((1.0, function),))
+
+        return self.trained(("shared", pattern, head), applied)
 
     @property
     def lean(self) -> str:

@@ -70,6 +70,8 @@ class Explanation:
 
 def explain(function: Function, arguments: Sequence[Array]) -> Explanation:
     """Explain the result of a function of all its arguments."""
+    if function.parts:
+        return _joined([(strength, part.explain(*arguments), part) for strength, part in function.parts])
     if function.output is None:
         raise UsageError("a function that is held as a dense tensor cannot be explained: learn it with storage='terms'")
     values = np.ones(function.terms) if function.weights is None else function.weights.astype(np.float64)
@@ -77,7 +79,9 @@ def explain(function: Function, arguments: Sequence[Array]) -> Explanation:
         values = values * factor.values(x[None])[0]
     about = function.attested
     if about is None:
-        return Explanation([f"term {i}" for i in range(function.terms)], values, function.output.rows())
+        return _by_argument(function, values) or Explanation(
+            [f"term {i}" for i in range(function.terms)], values, function.output.rows()
+        )
     labels = function.labels if function.labels is not None else [f"example {i}" for i in range(about.count)]
     if about.penalty:
         weights, outputs = _solved(function, about, values)
@@ -91,6 +95,29 @@ def explain(function: Function, arguments: Sequence[Array]) -> Explanation:
         weights = weights + (1 - weights.sum()) * _mean_weights(about)
         outputs = outputs if about.penalty else outputs + mean
     return Explanation(labels, weights, outputs)
+
+
+def _joined(parts: Sequence[tuple[float, Explanation, Function]]) -> Explanation:
+    """Explain a sum of functions by what explains each; what is not a phrase says that it is of a shared function."""
+    labels: list[str] = []
+    for _, why, part in parts:
+        first = part if part.origin is None else part.origin[0]
+        labels += why.labels if first.attested else [f"{label}, by the shared function" for label in why.labels]
+    weights = np.concatenate([strength * why.weights for strength, why, _ in parts])
+    return Explanation(labels, weights, np.concatenate([why.outputs for _, why, _ in parts]))
+
+
+def _by_argument(function: Function, values: Array) -> Explanation | None:
+    """Explain a sum of one matrix for each argument by what each gives; None where terms look at several."""
+    looked = np.array([factor.numbered() >= 0 for factor in function.factors])  # (arguments, terms)
+    if (looked.sum(0) > 1).any():
+        return None
+    owners = np.where(looked.any(0), looked.argmax(0), len(looked))
+    labels = [*(f"the {name}" for name in function.names), "the same for all"]
+    assert function.output is not None
+    rows = function.output.rows().astype(np.float64)
+    found = {owner: values[owners == owner] @ rows[owners == owner] for owner in np.unique(owners).tolist()}
+    return Explanation([labels[owner] for owner in found], np.ones(len(found)), np.stack(list(found.values())))
 
 
 def _mean_weights(about: Attested) -> Array:

@@ -97,6 +97,10 @@ class Function:
         How the terms came from examples.
     training
         The report of the training, where there was one.
+    origin
+        The function that it comes from by applying arguments, and these.
+    parts
+        The functions that it is the sum of, with their strengths, where each is explained by itself.
 
     """
 
@@ -111,6 +115,7 @@ class Function:
     attested: Attested | None = None
     training: Any = None
     origin: tuple[Function, tuple[Array, ...]] | None = field(default=None)
+    parts: tuple[tuple[float, Function], ...] = ()
 
     def __post_init__(self) -> None:
         if self.tensor is None:
@@ -304,7 +309,7 @@ class Function:
         """Give the attested phrases, and their weights, of which the result is the sum."""
         from composita.functions.explanation import explain
 
-        first, applied = self.origin or (self, ())
+        first, applied = (self, ()) if self.parts or self.origin is None else self.origin
         if len(arguments) != self.arity:
             raise UsageError(f"expected {plural(self.arity, 'argument')}, got {len(arguments)}")
         given = [self._argument(argument, place) for place, argument in enumerate(arguments)]
@@ -383,7 +388,7 @@ class Function:
         if not np.isscalar(scale):
             return NotImplemented
         factor = self.dtype.type(scale)
-        about: dict[str, Any] = {"attested": None, "origin": None, "training": None}
+        about: dict[str, Any] = {"attested": None, "origin": None, "parts": (), "training": None}
         if self.tensor is not None:
             return replace(self, tensor=self.tensor * factor, **about)
         weights = np.full(self.terms, factor) if self.weights is None else self.weights * factor

@@ -519,7 +519,7 @@ def leaned(function: Function, prior: Function, strength: float) -> Function:
     """Add up what a word has of its own and what it has of others."""
     if not strength:
         return function
-    return replace(function + strength * prior, training=function.training)
+    return replace(function + strength * prior, training=function.training, parts=((1.0, function), (strength, prior)))
 
 
 def unit_rows(rows: Array) -> Array:
