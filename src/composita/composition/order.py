@@ -24,6 +24,7 @@ from composita.composition.meanings import Meanings, Vectors
 from composita.composition.method import Method
 from composita.composition.rows import Float64Array, IntArray
 from composita.grammar.phrase import Phrase
+from composita.store.engine import one_blas_thread
 from composita.store.errors import InputError, UsageError
 from composita.store.progress import Cancellation, Progress, ProgressCallback, check, silent
 
@@ -131,6 +132,7 @@ def _core_nouns(ground: Ground) -> set[int]:
     return {ids[word] for word, row in places if row >= 0 and core[row] and word.endswith("-n") and word in ids}
 
 
+@one_blas_thread
 def word_order(
     lexicon: Lexicon,
     sentences: Sequence[Phrase],

@@ -41,6 +41,7 @@ from composita.evaluation.statistics import (
     step_down,
     two_sided,
 )
+from composita.store.engine import one_blas_thread
 from composita.store.errors import UsageError
 from composita.store.progress import Cancellation, Progress, ProgressCallback, check, silent
 
@@ -259,6 +260,7 @@ class Scores:
 # ------------------------------------------------------------ evaluating a lexicon
 
 
+@one_blas_thread
 def evaluate(
     lexicon: Lexicon | Model | Space, benchmark: Benchmark | str, methods: str | Sequence[str | Method] = METHODS, *,
     space: str = "", bootstrap: int = RESAMPLES, seed: int = 0, back_off: bool = True,

@@ -33,7 +33,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from contextlib import closing, contextmanager
+from contextlib import ContextDecorator, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
@@ -299,8 +299,8 @@ def _travelling(error: Exception) -> Exception:
     return error
 
 
-class _OneBlasThread:
-    """Limits linear algebra to one thread while at least one block of this process is within it."""
+class _OneBlasThread(ContextDecorator):
+    """Limits linear algebra to one thread while a block, or decorated function, of this process is within it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
