@@ -53,9 +53,9 @@ function explanation(about, found) {
   if (!found.explanation.length) return found.unexplained ? wideSheet(title, note(found.unexplained)) : null;
   const largest = Math.max(...found.explanation.map((part) => Math.abs(part.share))) || 1;
   return wideSheet(title,
-    h("p", { class: "lead" }, found.explained, about.corpus ? " Each leads to the sentences of the corpus in which it was found." : ""),
-    table(["attested phrase", { text: "weight", number: true }, { text: "share", number: true }, "", { text: "found", number: true }],
-      found.explanation.map((part) => [phraseLink(about, part.label, part.display), number(part.weight, 4), `${number(part.share * 100, 1)} %`, meter(part.share / largest), whole(part.frequency)]), "the weightiest first"),
+    h("p", { class: "lead" }, found.explained, about.corpus ? " Each phrase leads to the sentences of the corpus in which it was found." : ""),
+    table(["part", { text: "weight", number: true }, { text: "share", number: true }, "", { text: "found", number: true }],
+      found.explanation.map((part) => [part.frequency === null ? part.display : phraseLink(about, part.label, part.display), number(part.weight, 4), `${number(part.share * 100, 1)} %`, meter(part.share / largest), whole(part.frequency)]), "the weightiest first"),
     saves("explanation", { rows: () => found.explanation, data: () => found.explanation }));
 }
 
