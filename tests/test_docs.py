@@ -126,6 +126,7 @@ OTHERS = {"--check", "--version", "--help"}  # of docs/cli_reference.py, and of 
 FOREIGN = {  # of dask, srun, pip, and of our own scripts for development
     "cluster": "host no-dashboard nthreads nworkers scheduler-file death-timeout ntasks cpus-per-task mem-per-cpu time "
     "exact",
+    "lexicon": "trials most space",
     "scaling": "sizes functions lin folder page",
     "trust": "folder test seconds found dry-run python-version only-binary",
 }

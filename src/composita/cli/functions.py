@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 WORDS_SHOWN = 20
 COMPARED = "multistep,onestep,lstsq,plsr"
 
+LEANS_ON = {
+    "none": "", "whole": "the shared function", "shared": "the shared function, as much as helps",
+    "similar": "similar words, as much as helps",
+}  # fmt: skip
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
@@ -232,7 +237,7 @@ def print_lexicon(found: Description) -> None:
         "functions": f"{found.functions:,}",
         "learner": f"{name}: {', '.join(f'{key} {_said(value)}' for key, value in learner.items())}",
         "examples": selection,
-        "leans on": "" if found.lean == "none" else f"{found.lean} ones",
+        "leans on": LEANS_ON[found.lean],
         "word forms": f"{found.forms:,}" if found.forms else "",
         "space": str(found.space.get("history") or ""),
         "fingerprint": found.fingerprint[:16],

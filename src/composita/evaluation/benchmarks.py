@@ -50,6 +50,10 @@ class Benchmark:
     checksum
         The SHA-256 of the file.
 
+    >>> lines = "participant verb noun landmark input hilo", "p1 stray eye roam 7 HIGH", "p2 stray eye roam 5 HIGH"
+    >>> Benchmark.from_text(chr(10).join(lines), "mine")
+    Benchmark('mine', 1 item, 2 ratings by 2 annotators)
+
     """
 
     name: str

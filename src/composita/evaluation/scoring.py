@@ -287,6 +287,14 @@ def evaluate(
         Whether words that the lexicon lacks are exchanged for other spellings and lemmas of them that it has; or a
         table of such words.
 
+    >>> from composita.functions.lexicon import Lexicon
+    >>> lines = "verb noun landmark input", "stray dog roam 7", "stray eye roam 2"
+    >>> text = chr(10).join(f"{who} {line} hilo" for who, line in zip(("participant", "p1", "p1"), lines, strict=True))
+    >>> words = {"dog-n": [3.0, 1, 0], "eye-n": [0.0, 0, 2], "stray-v": [1.0, 1, 0], "roam-v": [2.0, 0, 1]}
+    >>> lexicon = Lexicon.from_vectors({word: np.array(vector) for word, vector in words.items()})
+    >>> evaluate(lexicon, Benchmark.from_text(text), "add", bootstrap=0).rows[0].covered
+    2
+
     """
     from composita.evaluation.prediction import predict, predict_ranking, read_sentences, unread_reasons
 

@@ -268,8 +268,8 @@ def _explained(model: Model, phrase: Phrase, method: Method) -> Answer:
             "frequency": int(model.space.frequency[row]) if row >= 0 else None,
         })  # fmt: skip
     said = (
-        f"The vector is a weighted sum of {plural(found.parts, 'vector')}: of attested phrases, of words, and of what a "
-        "function that all words share gives. The share says how much of the result each of them makes, along the "
+        f"The vector is a weighted sum of {plural(found.parts, 'vector')}: of attested phrases, of words, and of what "
+        "a function that all words share gives. The share says how much of the result each of them makes, along the "
         "result's direction; all shares sum to 1."
     )
     return {"explanation": parts, "explained": said}

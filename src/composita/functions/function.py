@@ -102,6 +102,11 @@ class Function:
     parts
         The functions that it is the sum of, with their strengths, where each is explained by itself.
 
+    >>> chase = Function.from_dense(np.arange(8.0).reshape(2, 2, 2))  # sentence x subject x object
+    >>> cat, dog = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    >>> chase(cat), chase(cat)(dog)
+    (Function(N -> S: 2 x 2, dense), array([2., 6.]))
+
     """
 
     output: Rows | None

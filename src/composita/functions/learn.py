@@ -123,6 +123,15 @@ def learn(
     **options
         Options of `Selection`, such as ``min_examples=3``.
 
+    >>> from composita.corpus.miniature import write_miniature
+    >>> from composita import Corpus, Space, Vocabulary, count
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> corpus = Corpus.build([write_miniature(folder / "text").text], folder / "corpus")
+    >>> words = Vocabulary.from_corpus(corpus, nouns=400, verbs=60, contexts=400, stop=0)
+    >>> space = Space.from_counts(count(corpus, words, phrases="svo"), dimensions=16)
+    >>> learn(space, patterns="svo")
+    Lexicon(268 words, 17 functions: 17 svo)
+
     """
     if space.is_sparse:
         raise UsageError("the space is sparse: reduce it first (composita space ... --reduce svd), then learn")

@@ -120,6 +120,10 @@ class Lexicon:
     origin
         The space: its ``fingerprint``, ``history`` and ``path`` where these are known.
 
+    >>> lexicon = Lexicon.from_vectors({"dog-n": np.array([0.0, 3.0]), "bark-v": np.array([1.0, 0.0])})
+    >>> lexicon, "dog-n" in lexicon, lexicon.argument("dog-n")
+    (Lexicon(2 words, 0 functions), True, array([0., 1.]))
+
     """
 
     words: tuple[str, ...]

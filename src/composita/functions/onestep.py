@@ -69,6 +69,13 @@ class OneStep:
     storage
         ``terms``, ``dense``, or ``auto``: dense where that takes less than half of the memory.
 
+    >>> rng = np.random.default_rng(0)
+    >>> objects, subjects = np.repeat(rng.normal(size=(6, 3)), 5, axis=0), rng.normal(size=(30, 3))
+    >>> sentences = np.einsum("sij,ni,nj->ns", rng.normal(size=(2, 3, 3)), subjects, objects)
+    >>> chase = OneStep().fit(objects, subjects, sentences)
+    >>> bool(np.allclose(chase(objects[0])(subjects[0]), sentences[0], atol=0.01))
+    True
+
     """
 
     kernel: str = "affine"

@@ -56,6 +56,12 @@ def ridge(
     about
         ``frequency``, ``names``, ``labels``, as `Examples` have them.
 
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(20, 3))
+    >>> furry = ridge(x, x @ np.diag([1.0, 2.0, 0.5]))
+    >>> furry(np.ones(3)).round(2)
+    array([1. , 2. , 0.5])
+
     """
     examples = Examples.from_arrays(inputs, outputs, weights=weights, **about)
     learner = MultiStep(min_examples=1, penalty=penalty, intercept=intercept, centre=centre, storage=storage)
