@@ -430,6 +430,8 @@ def _renumbered(
         mask = (1 << 20) - 1
         keys = (keys & ~mask) | context[keys & mask]
     else:
+        if len(columns) and not 0 <= columns.min() <= columns.max() < len(context):
+            raise CorruptError("counts: damaged, there are cells in columns that are not there; count again")
         columns = context.astype(np.int32)[columns]
     return replace(
         part, upper=upper, lower=lower, column_keys=keys, columns=columns, context_frequency=frequency
