@@ -331,3 +331,9 @@ def test_examples_that_do_not_fit_together_are_refused():
 
 def test_they_are_public():
     assert composita.Function is Function and composita.MultiStep is MultiStep and composita.OneStep is OneStep
+
+
+@pytest.mark.parametrize("source", [[-1], [3], [2**62]])
+def test_rows_that_stand_for_vectors_that_are_not_there_are_refused(source):
+    with pytest.raises(ValueError, match="vectors that are not there"):
+        Rows.from_arrays("argument1", {"argument1.source": np.array(source)}, np.eye(3))

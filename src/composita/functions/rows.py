@@ -150,6 +150,8 @@ class Rows:
             raise ValueError(
                 f"the rows of {name} are stored as numbers, and the vectors that they stand for are missing"
             )
+        elif len(source) and not 0 <= source.min() <= source.max() < len(held):
+            raise ValueError(f"rows of {name} stand for vectors that are not there")
         else:
             array = held[source]
         index = arrays.get(f"{name}.index")
