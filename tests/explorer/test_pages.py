@@ -29,7 +29,7 @@ def test_compose_a_sentence_with_completion(tab):
     page = tab.open("/")
     field = page.get_by_role("combobox", name="Sentence")
     field.type("wolf charged cas")
-    page.get_by_role("option").first.wait_for()
+    page.get_by_role("option", name="castle").first.wait_for()
     assert field.get_attribute("aria-expanded") == "true"
     field.press("ArrowDown")
     field.press("Enter")

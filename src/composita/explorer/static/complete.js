@@ -68,6 +68,8 @@ export function field(name, label, value, { whole = false, placeholder = "" } = 
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) {
       event.preventDefault();
+      clearTimeout(timer); // who chooses is not to be given another list meanwhile
+      running?.abort();
       mark((chosen + step + found.length) % found.length);
     } else if ((event.key === "Enter" || event.key === "Tab") && chosen >= 0) {
       event.preventDefault();
