@@ -20,7 +20,6 @@ from composita.explorer.endpoints import Answer, Endpoint, openapi
 from composita.explorer.guard import Guard, wants_page
 from composita.explorer.questions import ENDPOINTS
 from composita.explorer.view import LearningError, Showing
-from composita.store.engine import one_blas_thread
 from composita.store.errors import CompositaError, StoreError, UsageError
 from composita.store.progress import Cancellation
 from composita.store.strict_json import dump_json
@@ -66,9 +65,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        # Several questions are answered at a time: more threads for each would only get in each other's way.
-        with one_blas_thread:
-            yield
+        yield
         workers.shutdown(wait=False, cancel_futures=True)
 
     async def page(request: Request) -> Response:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from composita.explorer.guard import is_loopback
+from composita.store.engine import one_blas_thread
 from composita.store.errors import MissingExtraError, StoreError, UsageError
 from composita.store.folder import LOCK, META
 
@@ -84,8 +85,9 @@ def serve(
     place = Place(host, listening.getsockname()[1], None if is_loopback(host) else secrets.token_urlsafe(24))
     server: Any = uvicorn.Server(server_config(create_app(showing, hosts=place.hosts, token=place.token)))
     announce(place, unreadable)
+    # Several questions are answered at a time: more threads of linear algebra would only get in each other's way.
     # Ctrl-C is how the explorer is left; uvicorn raises it once more when it has closed.
-    with listening, suppress(KeyboardInterrupt):
+    with one_blas_thread, listening, suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
 
 
